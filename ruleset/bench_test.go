@@ -23,6 +23,7 @@ import (
 
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
+	"github.com/accessc/accessc/test/await"
 )
 
 // record is the code of a program that lines start: it writes down its name and its arguments,
@@ -48,6 +49,7 @@ var longAgo = time.Unix(1e9, 0)
 
 // bench is a directory in which lines are run. On PATH are recorders, shells and tools.
 type bench struct {
+	t        *testing.T
 	dir, bin string
 	notes    bool // whether the file system notes reads
 }
@@ -57,7 +59,7 @@ func newBench(t *testing.T, shells map[string]string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{dir: dir, bin: filepath.Join(dir, "bin")}
+	b := &bench{t: t, dir: dir, bin: filepath.Join(dir, "bin")}
 	err = os.Mkdir(b.bin, 0o755)
 	fast := shells["sh"]
 	if fast == "" {
@@ -118,7 +120,7 @@ func (b *bench) files(i int) files {
 			return nil
 		}
 		name, _ := strings.CutPrefix(p, b.work(i)+"/")
-		old := func(t unix.Timespec) bool { return t.Nano() == longAgo.UnixNano() }
+		old := func(t unix.Timespec) bool { return t.Nano() == longAgo.Unix()*int64(time.Second) }
 		out[name] = touched{read: !old(s.Atim), written: !old(s.Mtim)}
 		return nil
 	})
@@ -151,15 +153,13 @@ func (b *bench) run(s dialect, lines []string, locale string) ([]outcome, error)
 		return nil, err
 	}
 	defer ended.Close()
-	cmd := exec.Command(s.command[0], append(slices.Clone(s.command[1:]), b.dir+"/script")...)
+	cmd := exec.CommandContext(await.Context(b.t), s.command[0], append(slices.Clone(s.command[1:]), b.dir+"/script")...)
 	cmd.Dir, cmd.Env = b.dir, []string{"PATH=" + b.bin, "HOME=/nonexistent", "LC_ALL=" + locale}
 	// Every process of the lines inherits the pipe. Its number has two digits, so that no line closes it.
 	cmd.ExtraFiles = make([]*os.File, 8)
 	cmd.ExtraFiles[7] = life
-	timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Run() // lines may well fail
-	timer.Stop()
-	err = errors.Join(life.Close(), ended.SetReadDeadline(time.Now().Add(time.Minute)))
+	err = errors.Join(life.Close(), ended.SetReadDeadline(await.Deadline(b.t)))
 	if _, also := ended.Read(make([]byte, 1)); also != io.EOF {
 		return nil, errors.Join(err, fmt.Errorf("a line runs on: %w", also))
 	}

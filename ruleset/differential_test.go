@@ -11,10 +11,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/ruleset/shell"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // dialect is a shell, by the name that lines call it, with the command that runs it.
@@ -65,7 +65,7 @@ const batch = 100
 // See RATIONALE D169.
 func TestDifferential(t *testing.T) {
 	shells, links := dialects(t)
-	seed := uint64(time.Now().UnixNano())
+	seed := epoch.Seed(t)
 	for _, s := range shells {
 		t.Run(s.String(), func(t *testing.T) {
 			batches := int64((irtest.Rounds(t, 5_000) + batch - 1) / batch)
@@ -75,7 +75,7 @@ func TestDifferential(t *testing.T) {
 				b := newBench(t, links)
 				workers.Go(func() {
 					for i := next.Add(1); i <= batches && failed.Load() < 10; i = next.Add(1) {
-						n, err := b.differ(s, rand.New(rand.NewPCG(seed, uint64(i))))
+						n, err := b.differ(s, epoch.Source(seed, uint64(i)))
 						drawn.Add(int64(n))
 						ran.Add(batch)
 						if err != nil {

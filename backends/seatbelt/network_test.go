@@ -153,8 +153,8 @@ type networkCase struct {
 	seen    map[string]int
 }
 
-func drawNetwork(t *rapid.T, seen map[string]int) *networkCase {
-	c := &networkCase{tool: &ir.Tool{Name: "t", Base: ir.BaseNone, Home: ir.HomeReal, Net: drawNet(t)}, seen: seen}
+func drawNetwork(t *rapid.T, seen map[string]int, more ...ir.NetRule) *networkCase {
+	c := &networkCase{tool: &ir.Tool{Name: "t", Base: ir.BaseNone, Home: ir.HomeReal, Net: append(drawNet(t), more...)}, seen: seen}
 	out, err := Backend{}.Compile(c.tool, backends.Target{Form: backends.Portable})
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +165,14 @@ func drawNetwork(t *rapid.T, seen map[string]int) *networkCase {
 	}
 	c.view, c.ledger, c.text = ir.NewView(c.tool, ir.Darwin, ir.Facts{}), out.Ledger, out.Data
 	return c
+}
+
+// given returns rules in half of the runs.
+func given(t *rapid.T, rules ...ir.NetRule) []ir.NetRule {
+	if rapid.Bool().Draw(t, "given") {
+		return rules
+	}
+	return nil
 }
 
 func (c *networkCase) allows(t *rapid.T, op string, r sbpl.Request) bool {
@@ -209,7 +217,9 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 	const per = 50
 	seen := map[string]int{}
 	irtest.Check(t, 2500, per, func(rt *rapid.T) {
-		c := drawNetwork(rt, seen)
+		// Few rules that are drawn are about a path, and few connections about what it grants.
+		unseen := ir.NetRule{Host: host("unseen.test"), Scheme: "https", Path: []string{"v1"}, Allow: true}
+		c := drawNetwork(rt, seen, given(rt, unseen)...)
 		proxy := sbpl.Address{Protocol: "tcp", Addr: netip.MustParseAddr("127.0.0.1"), Port: proxyPort, Own: true}
 		proxied := c.allows(rt, opConnect, sbpl.Request{Remote: &proxy})
 		if c.allows(rt, opConnect, sbpl.Request{Path: "/private/var/run/mDNSResponder"}) {
@@ -217,6 +227,11 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 		}
 		for range per {
 			c.dials(rt, drawDial(rt, c.tool.Net), proxied)
+		}
+		if proxied {
+			at := sbpl.Address{Protocol: "tcp", Addr: netip.MustParseAddr("1.2.3.4"), Port: 443}
+			to := ir.Endpoint{Host: unseen.Host, Port: 443, Scheme: "https", Path: []string{"v1", "x"}}
+			c.dials(rt, dial{to: to, method: "GET", at: at}, proxied)
 		}
 	})
 	irtest.Happened(t, seen, "connect true true stricter", "connect true true weaker", "connect true true advisory",

@@ -34,6 +34,9 @@ func drawCommands(t *rapid.T) *ir.CommandSet {
 		}
 		set.Rules = append(set.Rules, r)
 	}
+	if rapid.Bool().Draw(t, "shell") { // starts another file in its turn
+		set.Rules = append(set.Rules, ir.CommandRule{Program: "sh", File: &programFiles[0], AnyArgs: true, AllEnvs: true})
+	}
 	return set
 }
 

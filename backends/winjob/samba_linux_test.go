@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // sambaScript answers lines {"sddl","sids","mask"} by samba's own access check: another
@@ -63,9 +64,9 @@ func python(t *testing.T) string {
 // for, in the eyes of another implementation.
 func TestSamba(t *testing.T) {
 	p := python(t)
-	count, seed := irtest.Times(200_000), rand.Uint64()
+	count, seed := irtest.Times(200_000), epoch.Seed(t)
 	t.Logf("%d access lists, seed %d", count, seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := epoch.Source(seed, 1)
 	questions := make([]sambaQuestion, 0, count)
 	allowed := 0
 	for len(questions) < count {
@@ -91,8 +92,8 @@ func TestSamba(t *testing.T) {
 // TestSambaOfUsers: a protected list leaves users and groups the rights that they had.
 func TestSambaOfUsers(t *testing.T) {
 	p := python(t)
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 2))
+	seed := epoch.Seed(t)
+	rng := epoch.Source(seed, 2)
 	var questions []sambaQuestion
 	for range irtest.Times(100_000) {
 		l := randomList(t, rng)

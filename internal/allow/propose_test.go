@@ -109,7 +109,11 @@ func TestPropose(t *testing.T) {
 			return // two kinds of tool of one name
 		}
 		var entries []denial.Entry
-		for _, op := range rapid.SliceOfN(rapid.SampledFrom(operations), 1, 8).Draw(rt, "operations") {
+		ops := rapid.SliceOfN(rapid.SampledFrom(operations), 1, 8).Draw(rt, "operations")
+		if rapid.Bool().Draw(rt, "beside") {
+			ops = append(ops, "read B/beside/a")
+		}
+		for _, op := range ops {
 			words := strings.Fields(strings.ReplaceAll(op, "B/", base+"/"))
 			for i, w := range words[1:] {
 				words[i+1] = strings.Replace(w, "_", " ", -1)

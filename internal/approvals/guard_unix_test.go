@@ -69,7 +69,6 @@ func TestGuards(t *testing.T) {
 				t.Skipf("user %d cannot make this", os.Geteuid())
 			}
 			before, _ := os.Lstat(path)
-			start := time.Now()
 			s, err := Load(path)
 			if err == nil || !strings.Contains(err.Error(), c.want) || len(s.Mounts()) > 0 {
 				t.Errorf("loaded %v, %v", s.Mounts(), err)
@@ -79,9 +78,6 @@ func TestGuards(t *testing.T) {
 			}
 			if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) || after.ModTime() != before.ModTime() {
 				t.Errorf("it was touched: %v, %v", after, err)
-			}
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}

@@ -2,16 +2,16 @@ package build_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // buildIn names the directory that this program builds again and again, as a process that is killed.
@@ -195,9 +196,9 @@ func freshly(t *testing.T, p *ir.Program) map[string]string {
 // no manifest, and the next build of one tool forgot all others.
 func TestKilledAtAnyMoment(t *testing.T) {
 	n := irtest.Rounds(t, 200)
-	seed := uint64(time.Now().UnixNano())
+	seed := epoch.Seed(t)
 	fmt.Printf("property %s: %d runs, seed %d\n", t.Name(), n, seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := epoch.Source(seed, 0)
 	dir := t.TempDir()
 	write(t, request(generation(0)), dir)
 	for range n {
@@ -206,7 +207,11 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		b := startBuild(t, dir)
 		b.staged()
 		b.proceed()
-		time.Sleep(time.Duration(r.IntN(3000)) * time.Microsecond)
+		for range r.IntN(1000) {
+			if _, err := os.Lstat(filepath.Join(dir, build.ManifestFile)); errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
 		b.kill()
 		after := snapshot(t, dir)
 		for path := range before {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // counting counts the tools that a backend compiles.
@@ -141,19 +141,19 @@ func edited(r *rand.Rand, p *ir.Program) *ir.Program {
 // TestMemoryAgainstNothing: after random edits of the policies, of the files, of the record and of the choice of tools,
 // a build that remembers gives what one from nothing does.
 func TestMemoryAgainstNothing(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := epoch.Seed(t)
 	n := irtest.Rounds(t, 60)
 	fmt.Printf("property %s: %d runs of 6 builds, seed %d\n", t.Name(), n, seed)
 	compiled := map[bool]int{}
 	for i := range n {
-		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		r := epoch.Source(seed, uint64(i))
 		dir, memory := t.TempDir(), filepath.Join(t.TempDir(), "built")
 		forgetful := t.TempDir()
 		var p *ir.Program
 		for range 6 {
 			// Every third build or so is of the same policies as the one before.
 			if again := p != nil && r.IntN(3) == 0; !again {
-				p = edited(r, random(rand.New(rand.NewPCG(seed, uint64(r.IntN(3))))))
+				p = edited(r, random(epoch.Source(seed, uint64(r.IntN(3)))))
 			}
 			for _, name := range slices.Sorted(maps.Keys(snapshot(t, dir))) {
 				if name != build.ManifestFile && r.IntN(20) == 0 {

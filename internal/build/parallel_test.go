@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // random is a program of tools some of which have their policies alike.
@@ -47,11 +47,11 @@ func random(r *rand.Rand) *ir.Program {
 // manifest is laid out as any document.
 func TestOneAfterTheOther(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	seed := uint64(time.Now().UnixNano())
+	seed := epoch.Seed(t)
 	n := irtest.Rounds(t, 60)
 	fmt.Printf("property %s: %d runs, seed %d\n", t.Name(), n, seed)
 	for i := range n {
-		p := random(rand.New(rand.NewPCG(seed, uint64(i))))
+		p := random(epoch.Source(seed, uint64(i)))
 		one, many := t.TempDir(), t.TempDir()
 		runtime.GOMAXPROCS(1)
 		write(t, request(p), one)

@@ -21,6 +21,7 @@ import (
 	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
 // host is a workspace and its user, in directories of a test.
@@ -52,10 +53,7 @@ func newHost(t *testing.T) *host {
 	}
 	h.link("v1", "ws/lib")
 	h.link("../out", "ws/fork")
-	t.Setenv("HOME", h.path("home"))
-	t.Setenv("XDG_STATE_HOME", h.path("state"))
-	t.Setenv("XDG_CONFIG_HOME", h.path("config"))
-	t.Setenv("PATH", h.path("bin"))
+	h.enter()
 	_, err = approvals.Update(h.state().Approvals(), func(s *approvals.Store) error {
 		return s.Approve(approvals.Mount{RulePath: "fork", CanonicalTarget: h.path("out")})
 	})
@@ -63,6 +61,14 @@ func newHost(t *testing.T) *host {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// enter makes this the user of the process.
+func (h *host) enter() {
+	h.Setenv("HOME", h.path("home"))
+	h.Setenv("XDG_STATE_HOME", h.path("state"))
+	h.Setenv("XDG_CONFIG_HOME", h.path("config"))
+	h.Setenv("PATH", h.path("bin"))
 }
 
 func (h *host) path(name string) string { return filepath.Join(h.dir, name) }
@@ -233,25 +239,57 @@ func (h *host) change(l hostview.Look, path string) (undo func()) {
 	}
 }
 
+// settle waits until the times of all directories tell of the next change to them.
+func settle(t *testing.T, hosts ...*host) {
+	t.Helper()
+	newest := time.Time{}
+	for _, h := range hosts {
+		err := filepath.WalkDir(h.dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && info.ModTime().After(newest) {
+				newest = info.ModTime()
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	await.Until(t, "directories have been as they are for two seconds", func() bool {
+		return time.Now().After(newest.Add(2100 * time.Millisecond))
+	})
+}
+
 // TestOldChange: a change that is long past counts as a new one does.
 func TestOldChange(t *testing.T) {
-	h := newHost(t)
-	h.compile()
-	const settled = 2100 * time.Millisecond
-	time.Sleep(settled)
-	h.keep()
-	undo := h.change(hostview.Look{Kind: 'l'}, h.path("ws/lib"))
-	time.Sleep(settled)
-	if h.holds() {
-		t.Error("a symlink that leads elsewhere is not noticed")
+	linked, sensitive := newHost(t), newHost(t)
+	each := func(do func(*host)) {
+		for _, h := range []*host{linked, sensitive} {
+			h.enter()
+			do(h)
+		}
+		settle(t, linked, sensitive)
 	}
-	undo()
-	time.Sleep(settled)
-	h.keep()
-	h.write("ws/src/deep/.env", "")
-	time.Sleep(settled)
-	if h.holds() {
+	each(func(h *host) { h.compile() })
+	each(func(h *host) {
+		h.keep()
+		if !h.holds() {
+			t.Error("nothing has changed")
+		}
+		if h == linked {
+			h.change(hostview.Look{Kind: 'l'}, h.path("ws/lib"))
+		} else {
+			h.write("ws/src/deep/.env", "")
+		}
+	})
+	if sensitive.holds() {
 		t.Error("a sensitive path is not noticed")
+	}
+	if linked.enter(); linked.holds() {
+		t.Error("a symlink that leads elsewhere is not noticed")
 	}
 }
 
@@ -287,7 +325,7 @@ func TestUnreadDirectory(t *testing.T) {
 	h := newHost(t)
 	h.write("ws/shut/.env", "")
 	h.compile()
-	time.Sleep(2100 * time.Millisecond)
+	settle(t, h)
 	h.keep()
 	e, ok := Load(h.key)
 	if !ok {

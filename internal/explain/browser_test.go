@@ -3,12 +3,14 @@ package explain
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // browser is a headless Chromium, driven by the DevTools protocol over a pipe
@@ -71,16 +73,15 @@ func startBrowser(t *testing.T) *browser {
 	theirOut.Close()
 	b := &browser{t: t, in: in, out: bufio.NewReader(out)}
 	t.Cleanup(func() {
-		_ = out.SetReadDeadline(time.Now().Add(10 * time.Second))
 		_ = b.write(message{ID: -1, Method: "Browser.close"})
-		kill := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		_, _ = io.Copy(io.Discard, b.out) // until it has closed its end
+		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		kill.Stop()
 		in.Close()
 		out.Close()
 		_ = os.RemoveAll(dir)
 	})
-	if err := out.SetReadDeadline(time.Now().Add(4 * time.Minute)); err != nil {
+	if err := out.SetReadDeadline(await.Deadline(t)); err != nil {
 		t.Fatal(err)
 	}
 	b.open()

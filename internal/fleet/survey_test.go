@@ -21,6 +21,7 @@ import (
 	"github.com/accessc/accessc/internal/fleet"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // tool returns a local tool that has capabilities on a path of the workspace.
@@ -331,7 +332,7 @@ func TestContradiction(t *testing.T) {
 // TestIncremental: after any change the result is that of a run without a record, and only changed manifests are parsed.
 func TestIncremental(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
-	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	r := epoch.Rand(t)
 	question, err := fleet.ParseQuestion("write src")
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // judge asks the policy engine of Gemini CLI about command lines, under a file of policies or under lists of tools.
@@ -116,8 +116,7 @@ func askGemini(t *testing.T, bundle, dir string, questions []question) [][]bool 
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
+	ctx := await.Context(t)
 	cmd := exec.CommandContext(ctx, "node", script, bundle, asked)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
 	var wrong bytes.Buffer

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 )
@@ -48,8 +47,8 @@ func TestHostileFiles(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	const gigabyte = 1 << 30
-	if err := os.Truncate(at("large.json"), gigabyte); err != nil {
+	const terabyte = 1 << 40 // more than fits into memory
+	if err := os.Truncate(at("large.json"), terabyte); err != nil {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(dir)
@@ -57,13 +56,10 @@ func TestHostileFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		begin := time.Now()
+		t.Log(f.Name())
 		res, err := Import(Request{Files: []string{at(f.Name())}, Tool: "agent", Ruleset: "agent", Patterns: Existing, Dir: w.dir, Home: w.home})
 		if err == nil || res != nil && strings.Contains(res.Text, "access") {
 			t.Errorf("%s: became %+v", f.Name(), res)
-		}
-		if took := time.Since(begin); took > time.Minute {
-			t.Errorf("%s: took %v", f.Name(), took)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -11,9 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -134,8 +133,7 @@ func exists(abs string) bool {
 // runSRT starts srt, and returns the lines of the script; false where srt does not start at all.
 func runSRT(t *testing.T, w *world, cli, bin, settings, script string) ([]string, bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
+	ctx := await.Context(t)
 	cmd := exec.CommandContext(ctx, "node", append([]string{cli, "--settings", settings, "sh", script}, w.asked()...)...)
 	cmd.Dir = w.dir
 	cmd.Env = []string{"HOME=" + w.home, "PATH=" + bin + ":" + os.Getenv("PATH"), "TMPDIR=" + bin}

@@ -220,12 +220,8 @@ func TestBounds(t *testing.T) {
 	if err := syscall.Mkfifo(head, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
 	if _, err := r.open("", "main"); err == nil || !strings.Contains(err.Error(), "took longer") {
 		t.Errorf("got %v", err)
-	}
-	if d := time.Since(start); d > 10*time.Second {
-		t.Errorf("it took %v", d)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/accessc/accessc/compiler"
@@ -162,21 +161,17 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestLarge: a file of any size is bounded.
+// TestLarge: of a file of any size a part is read. The whole of one of these would fit into no memory.
 func TestLarge(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"package.json", ".gitignore", "Makefile", "pyproject.toml"} {
 		write(t, dir, name, "")
-		if err := os.Truncate(filepath.Join(dir, name), 1<<32); err != nil {
+		if err := os.Truncate(filepath.Join(dir, name), 1<<40); err != nil {
 			t.Skip(err)
 		}
 	}
-	begun := time.Now()
 	if found, _ := proposed(t, dir); len(found) != 3 {
 		t.Errorf("got %v", found)
-	}
-	if d := time.Since(begun); d > time.Minute {
-		t.Errorf("took %v", d)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/internal/userdir"
 )
@@ -30,7 +29,7 @@ func TestClearHomeStaysInside(t *testing.T) {
 	d := userdir.Dir(filepath.Join(base, "state"))
 	home := d.Home("t")
 	swap := filepath.Join(home, "swap")
-	stop, done := time.After(time.Second), make(chan struct{})
+	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
@@ -51,6 +50,7 @@ func TestClearHomeStaysInside(t *testing.T) {
 		_ = os.Chmod(filepath.Join(home, "closed"), 0o500)
 		_ = d.ClearHome("t") // may fail while the other process makes names
 	}
+	close(stop)
 	<-done
 	if err := d.ClearHome("t"); err != nil {
 		t.Error(err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/ruleset/shell"
 )
@@ -166,8 +165,7 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// TestLinear: lines that nest as deep as they can take no exponential time. Under the race detector the slowest
-// of them takes two seconds on an idle machine.
+// TestLinear: lines that nest as deep as they can take no exponential time, which would have no end.
 func TestLinear(t *testing.T) {
 	for name, line := range map[string]string{
 		"eval":    strings.Repeat("eval ", 1900),
@@ -179,11 +177,8 @@ func TestLinear(t *testing.T) {
 		"dirs":    strings.Repeat("cd a;", 1900),
 		"wrapped": strings.Repeat("env a=b ", 1200),
 	} {
-		began := time.Now()
+		t.Log(name)
 		shell.Analyze(line, shell.Bash, "/w")
-		if d := time.Since(began); d > time.Minute {
-			t.Errorf("%s: %v", name, d)
-		}
 	}
 }
 

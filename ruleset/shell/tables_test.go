@@ -1,14 +1,14 @@
 package shell
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // TestTables: each program stands in one table, each option once in its row, and every row says
@@ -62,11 +62,9 @@ func TestHelp(t *testing.T) {
 			if err != nil || name == "busybox" {
 				continue
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			cmd := exec.CommandContext(ctx, file, "--help")
+			cmd := exec.CommandContext(await.Context(t), file, "--help")
 			cmd.Env = []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH")}
 			help, _ := cmd.CombinedOutput()
-			cancel()
 			g := r.compile().grammar
 			for _, m := range helped.FindAllStringSubmatch(string(help), -1) {
 				for _, option := range m[1:3] {

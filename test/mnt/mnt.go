@@ -110,6 +110,7 @@ func (t *Table) Link(src, dst string) bool {
 type trial struct {
 	*Foretold
 	places []ir.Location
+	given  []situation
 	seen   map[string]int
 }
 
@@ -119,14 +120,20 @@ func newTrial(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen
 	if rapid.IntRange(0, 7).Draw(t, "grants in each other") == 0 {
 		nest(t, tool, start)
 	}
+	var given []situation
+	if rapid.Bool().Draw(t, "situations") {
+		given = situations
+	}
+	begin(given, tool, start)
 	now := start.Later(t)
+	goOn(given, now)
 	target := backends.Target{Form: backends.Portable}
 	if rapid.Bool().Draw(t, "host is known") {
 		target.Node = func(place string) (ir.NodeKind, string) { return start.Kind(place), place }
 	}
 	a := compile(tool, target)
 	f := &Foretold{View: a.View, Ledger: a.Ledger, Table: NewTable(a.Entries, start, now), Loose: a.Loose}
-	return &trial{Foretold: f, places: now.Places(), seen: seen}
+	return &trial{Foretold: f, places: now.Places(), given: given, seen: seen}
 }
 
 // nest grants something in a closed directory, which is in a directory with a grant. All three are there:
@@ -162,8 +169,10 @@ func (x *trial) compare(t *rapid.T, what string, mounts bool, v Refused, rows ..
 }
 
 func (x *trial) single(t *rapid.T) {
-	at := rapid.SampledFrom(x.places).Draw(t, "place")
-	c := rapid.SampledFrom(ir.Capabilities[:]).Draw(t, "capability")
+	x.access(t, rapid.SampledFrom(ir.Capabilities[:]).Draw(t, "capability"), rapid.SampledFrom(x.places).Draw(t, "place"))
+}
+
+func (x *trial) access(t *rapid.T, c ir.Capability, at ir.Location) {
 	kind := x.Table.now.Kind(at.String())
 	if (kind == ir.Absent) != (c == ir.Create) || c == ir.Create && x.Table.now.Kind(parent(at.String())) != ir.Dir {
 		return // there is nothing to compare
@@ -189,7 +198,10 @@ func (x *trial) rowsOfMove(src, dst ir.Location) []ir.Row {
 }
 
 func (x *trial) move(t *rapid.T) {
-	src, dst := rapid.SampledFrom(x.places).Draw(t, "src"), rapid.SampledFrom(x.places).Draw(t, "dst")
+	x.rename(t, rapid.SampledFrom(x.places).Draw(t, "src"), rapid.SampledFrom(x.places).Draw(t, "dst"))
+}
+
+func (x *trial) rename(t *rapid.T, src, dst ir.Location) {
 	s, d := src.String(), dst.String()
 	now := x.Table.now
 	if now.Kind(parent(d)) != ir.Dir || !now.Movable(s, d) {
@@ -203,7 +215,7 @@ func (x *trial) move(t *rapid.T) {
 	}
 }
 
-// Cases is how many questions one run of Compare asks.
+// Cases is how many questions one run of Compare draws.
 const Cases = 25
 
 // Compare draws a policy and a world, and asks about single operations and moves. The mounts permit the
@@ -213,6 +225,9 @@ func Compare(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen 
 	x := newTrial(t, compile, seen)
 	if len(x.places) == 0 {
 		return
+	}
+	for _, s := range x.given {
+		x.ask(t, s)
 	}
 	for range Cases - 5 {
 		x.single(t)

@@ -4,7 +4,6 @@
 package model_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,11 +11,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 const (
-	// limit is how long one program may run, memory how many megabytes a search may use.
-	limit  = 10 * time.Minute
+	// memory is how many megabytes a search may use.
 	memory = "4000"
 	// depth is more steps than the longest path of any of the models has.
 	depth = "300000"
@@ -111,17 +111,16 @@ func (v variant) follow(t *testing.T, trail string) {
 	}
 }
 
-// run returns the output of a program that came to its end within the limit, and the
+// run returns the output of a program that came to its end, and the
 // processor time that it took.
 func run(t *testing.T, dir, program string, args ...string) (string, time.Duration, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
+	ctx := await.Context(t)
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		t.Fatalf("%s has not come to its end in %s:\n%s", program, limit, out)
+		t.Fatalf("%s has not come to its end:\n%s", program, out)
 	}
 	if cmd.ProcessState == nil {
 		return "", 0, err

@@ -1,18 +1,17 @@
 package claudecode
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/ir"
 	script "github.com/accessc/accessc/test/agents/model"
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/settings"
 )
@@ -65,8 +64,7 @@ func (r *real) run(t *testing.T, data []byte, home, dir string, calls ...script.
 	}
 	m := script.Start(append(calls, script.Say("done"))...)
 	defer m.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
+	ctx := await.Context(t)
 	cmd := exec.CommandContext(ctx, r.program, "-p", "go", "--settings", file, "--setting-sources", "")
 	cmd.Dir = dir
 	cmd.Env = []string{

@@ -72,7 +72,7 @@ func TestFilesAgainstPolicy(t *testing.T) {
 
 // TestNetworkIsClosed: no policy opens a host.
 func TestNetworkIsClosed(t *testing.T) {
-	target.HostsAgainstPolicy(t, 500, 20, 1000, "net true false stricter", "net false false exact")
+	target.HostsAgainstPolicy(t, 500, 20, "net true false stricter", "net false false exact")
 }
 
 // TestVariables: the lists have the variables that the rules name, with the place of a "*" at the end alone.

@@ -174,7 +174,7 @@ func TestFilesAgainstPolicy(t *testing.T) {
 
 // TestNetworkIsClosed: no policy opens a host.
 func TestNetworkIsClosed(t *testing.T) {
-	target.HostsAgainstPolicy(t, 500, 20, 1000, "net true false stricter", "net false false weaker")
+	target.HostsAgainstPolicy(t, 500, 20, "net true false stricter", "net false false weaker")
 }
 
 // TestCommandsAgainstPolicy: a command that is asked about is one that the policy lets start, and none runs unasked.

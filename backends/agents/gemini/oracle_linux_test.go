@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,11 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/settings"
 )
@@ -156,8 +155,7 @@ func node(t *testing.T, home, dir string, args ...string) (string, error) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("needs node")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
+	ctx := await.Context(t)
 	cmd := exec.CommandContext(ctx, "node", args...)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GEMINI_API_KEY=none"}
 	out, err := cmd.Output()

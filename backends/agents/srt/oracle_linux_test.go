@@ -1,15 +1,14 @@
 package srt
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/settings"
 )
@@ -76,8 +75,7 @@ func (r *real) once(t *testing.T, data []byte, home, dir string, args ...string)
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
+	ctx := await.Context(t)
 	cmd := exec.CommandContext(ctx, "node", append([]string{r.cli, "--settings", file}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = []string{"HOME=" + home, "PATH=" + r.bin + ":" + os.Getenv("PATH"), "TMPDIR=" + r.bin, "SECRET=1", "TOKEN=2"}

@@ -125,7 +125,7 @@ func TestFilesAgainstPolicy(t *testing.T) {
 
 // TestNetworkIsClosed: no policy opens a host.
 func TestNetworkIsClosed(t *testing.T) {
-	target.HostsAgainstPolicy(t, 500, 20, 1000, "net true false stricter", "net false false weaker")
+	target.HostsAgainstPolicy(t, 500, 20, "net true false stricter", "net false false weaker")
 }
 
 // TestEdits: only reading is wider than the policy, and without the path of the workspace a closed place closes those with the same end.
