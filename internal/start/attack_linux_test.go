@@ -124,6 +124,7 @@ func (f *fortress) intact() {
 // TestMovesCarryNothing: names that lead to a rule's path stay where they are, by any call and
 // with any ancestor moved.
 func TestMovesCarryNothing(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	for _, p := range []string{".env", "sub", "sub/deep", "sub/deep/.key", "src", "src/generated"} {
 		f.refuses("rename", p, "docs/x")
@@ -154,6 +155,7 @@ func TestMovesCarryNothing(t *testing.T) {
 
 // TestNamesOfTheDenied: neither links nor descriptors nor later names open a denied file.
 func TestNamesOfTheDenied(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(os.Symlink(".env", f.at("link")))
 	f.must(os.Symlink("/proc/self/cwd/.env", f.at("magic")))
@@ -180,6 +182,7 @@ func TestNamesOfTheDenied(t *testing.T) {
 // TestHostReplaces: a file that the host puts into the place of another while the tool runs, as
 // an editor does that saves, is judged by its name; and files that the host adds are readable.
 func TestHostReplaces(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	save := func(p, text string) {
 		f.must(os.WriteFile(f.at("docs/.tmp"), []byte(text), 0o644))
@@ -205,6 +208,7 @@ func TestHostReplaces(t *testing.T) {
 // TestRace rewrites paths, swaps links and exchanges descriptors while the supervisor works. No
 // round may open a denied file.
 func TestRace(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"path", "link", "descriptor"} {
 		t.Run(kind, func(t *testing.T) {
 			f := newFortress(t)
@@ -229,6 +233,7 @@ func scale() float64 {
 // TestStorm: many threads that trap at once are all answered, and the supervisor stays
 // small.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.allows("storm", "docs", "")
 	f.allows("fifos", "docs", "")
@@ -244,6 +249,7 @@ func TestStorm(t *testing.T) {
 // TestSignalsDoNotForgeDescriptors: an ADDFD ioctl that a signal interrupts, such as the
 // Go runtime's own, would answer the tool's open with descriptor 0.
 func TestSignalsDoNotForgeDescriptors(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	pid := f.cmd.Process.Pid
 	done := make(chan struct{})
@@ -279,6 +285,7 @@ func TestSignalsDoNotForgeDescriptors(t *testing.T) {
 // TestSupervisorKilled: the tool does not outlive its supervisor, and the processes that it
 // leaves behind are bounded by the ruleset.
 func TestSupervisorKilled(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	pid := int(f.do("pid", "x", ""))
 	f.must(f.cmd.Process.Kill())
@@ -296,6 +303,7 @@ func TestSupervisorKilled(t *testing.T) {
 // more than before, and is ended: by the sweeper that shares the memory of a supervisor, and by
 // the one that has taken a copy.
 func TestSurvivorsHaveTheRuleset(t *testing.T) {
+	t.Parallel()
 	for name, after := range map[string]time.Duration{"young": 0, "old": 1300 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			newFortress(t).survives(after)
@@ -353,6 +361,7 @@ func (f *fortress) ended(command string, meanwhile func(*exec.Cmd)) (syscall.Wai
 
 // TestEnds: a supervised tool ends for its caller as it would without a supervisor.
 func TestEnds(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.allows("mkdir", "docs/begun", "") // so the worker has its directory
 	if ws, out := f.ended("exit 7", nil); ws.ExitStatus() != 7 {
@@ -377,6 +386,7 @@ func TestEnds(t *testing.T) {
 // TestSignalsReachTheTool: signals to the supervisor arrive, and calls that are interrupted
 // meanwhile are not done twice.
 func TestSignalsReachTheTool(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	for _, s := range []string{"TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "WINCH"} {
 		if signal.Ignored(unix.SignalNum("SIG" + s)) {
@@ -402,6 +412,7 @@ func TestSignalsReachTheTool(t *testing.T) {
 
 // TestJobControl: a tool that stops itself shows as a stopped job, and goes on.
 func TestJobControl(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	ws, out := f.ended("kill -STOP $$; echo on", func(c *exec.Cmd) {
 		var ws syscall.WaitStatus

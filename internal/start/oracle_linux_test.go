@@ -195,14 +195,7 @@ func both(a, b func() error) func() error {
 
 // script restores the contents of a file.
 func (o *supervised) script(at ir.Location) func() error {
-	return func() error {
-		f, err := os.OpenFile(o.on(at), os.O_WRONLY|os.O_TRUNC, 0)
-		if err == nil {
-			_, err = f.WriteString(script)
-			_ = f.Close()
-		}
-		return err
-	}
+	return func() error { return fillProgram(o.on(at), os.O_TRUNC, []byte(script)) }
 }
 
 // names asks about a move or a link.

@@ -22,6 +22,7 @@ import (
 // TestDescriptorsByLinks: /dev/fd is a symlink to /proc/self/fd, which the supervisor took for
 // its own, where the tool's descriptor is not open.
 func TestDescriptorsByLinks(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(os.Symlink("/proc/self/fd", f.at("docs/link")))
 	links := []string{f.at("docs/link")}
@@ -37,6 +38,7 @@ func TestDescriptorsByLinks(t *testing.T) {
 // TestProgramsThatAreNone: a listed program that is a directory, or below a file, kept the tool
 // from starting, and for one that is a fifo the start waited for ever.
 func TestProgramsThatAreNone(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(unix.Mkfifo(f.at("docs/fifo"), 0o755))
 	tool := ir.NewTool("t")
@@ -60,6 +62,7 @@ func TestProgramsThatAreNone(t *testing.T) {
 // TestSlashBehindALink: a slash behind the name of a symlink had the supervisor remove, move
 // and make the target of the symlink; the kernel keeps to the name.
 func TestSlashBehindALink(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(os.Mkdir(f.at("docs/empty"), 0o755))
 	f.must(os.Symlink("empty", f.at("docs/link")))
@@ -119,6 +122,7 @@ func byTool(op, a string) step { return step{Op: op, A: spot{How: "absolute", Re
 // no rule for files made later, and the supervisor left the file to it as soon as the path of
 // the rule was free again.
 func TestRemovedFile(t *testing.T) {
+	t.Parallel()
 	replayed(t, []ir.FSRule{rule("", ir.Caps(ir.Create, ir.Update)), rule("a/a", ir.Caps(ir.Read, ir.Create))}, nil,
 		step{Op: "host make", Host: true, A: spot{Rest: "ws/a"}, Text: "/"}, byHost("make", "ws/a/a", ""),
 		byTool("hold", "a/a"), byHost("remove", "ws/a/a", ""), step{Op: "reopen", A: spot{How: "magic"}})
@@ -128,6 +132,7 @@ func TestRemovedFile(t *testing.T) {
 // moves that. For a directory the move would be an escalation: names could be made in it at its
 // new place.
 func TestMovedMeanwhile(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(errors.Join(os.Mkdir(f.at("from"), 0o755), os.Mkdir(f.at("to"), 0o755), os.Mkdir(f.dir+"/apart", 0o755)))
 	x := startMode(t, "kernel-supervised", f.compiled(rule("from", ir.All.Without(ir.Create)), rule("to", ir.All)), f.dir, nil)
@@ -167,6 +172,7 @@ func TestMovedMeanwhile(t *testing.T) {
 // same; the address was too long for the kernel to check any right, and a denial seemed to be
 // missing, in one of some fifteen runs.
 func TestLongSocketPaths(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	long := "docs/" + strings.Repeat("long/", 20)
 	f.must(os.MkdirAll(f.at(long), 0o755))

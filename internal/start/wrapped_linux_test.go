@@ -120,7 +120,7 @@ func (o *wrappedOracle) try(op string, a, b ir.Location) bool {
 	if !o.fresh {
 		o.lay()
 	}
-	asked.Add(1)
+	o.asked++
 	how := []string{"absolute", "relative", "dots", "slashes", "cwd", "root", "descriptor", "magic"}
 	q := attempt{Op: op, A: o.rel(a), HowA: rapid.SampledFrom(how).Draw(o.t, "spelling")}
 	if b.Root.Kind != 0 {
@@ -231,14 +231,14 @@ func (o *wrappedOracle) move(src, dst ir.Location) {
 func testWrapped(t *testing.T, who identity) {
 	needsWrapper(t)
 	base := workspace(t)
-	n, seen := 0, map[string]int{}
-	asked.Store(0)
+	n, asked, seen := 0, 0, map[string]int{}
 	const per = 30
 	irtest.Check(t, 300, per, func(rt *rapid.T) {
 		n++
 		o := &wrappedOracle{oracle: newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, irtest.Tool(rt, irtest.Plain, 5)), seen: seen}
 		o.facts = o.target.Facts
 		defer func() {
+			asked += o.asked
 			if o.tool != nil {
 				o.tool.stop()
 			}
@@ -252,17 +252,21 @@ func testWrapped(t *testing.T, who identity) {
 			o.move(rapid.SampledFrom(places).Draw(rt, "src"), rapid.SampledFrom(places).Draw(rt, "dst"))
 		}
 	})
-	fmt.Printf("property %s: %d operations asked of the kernel: %v\n", t.Name(), asked.Load(), seen)
+	fmt.Printf("property %s: %d operations asked of the kernel: %v\n", t.Name(), asked, seen)
 	irtest.Happened(t, seen, "alike", "mounts.whole", "mounts.starts", "mounts.late", "mounts.apart")
 }
 
 // TestWrapped asks the running kernel under bubblewrap as the user of the test.
-func TestWrapped(t *testing.T) { testWrapped(t, nil) }
+func TestWrapped(t *testing.T) {
+	t.Parallel()
+	testWrapped(t, nil)
+}
 
 // TestWrappedUnprivileged asks it as a user without any privilege.
 func TestWrappedUnprivileged(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("runs as an unprivileged user already")
 	}
-	testWrapped(t, &syscall.Credential{Uid: 65534, Gid: 65534})
+	testWrapped(t, nobody)
 }
