@@ -232,28 +232,8 @@ func TestArgumentsCannotBeSwapped(t *testing.T) {
 	b.AnyArgs, b.Args = false, []ir.ArgPattern{{Words: []string{"not"}}}
 	s.open(nil, everything, a, b)
 	defer s.tool.stop()
-	rounds := max(int(6_000*scale()), 100)
-	if e := s.tool.exchange(t, attempt{Op: "swapped", A: "out", B: strconv.Itoa(rounds)})[0]; e != 0 {
-		t.Fatal(e)
-	}
-	data, err := os.ReadFile(filepath.Join(s.root, "out"))
-	s.must(err)
-	said := map[string]int{}
-	for line := range strings.Lines(string(data)) {
-		said[strings.TrimSuffix(line, "\n")]++
-	}
-	// echo prints its first argument behind the name that it was started by.
-	for line := range said {
-		if line != "yes" && line != "not" {
-			t.Errorf("printed %q", line)
-		}
-	}
-	counts, err := os.ReadFile(filepath.Join(s.root, "out.counts"))
-	s.must(err)
-	fmt.Printf("swapped arguments: %d rounds, %s, printed %v\n", rounds, counts, said)
-	if said["yes"] < rounds/8 {
-		t.Errorf("%d were started of the %d where the other thread rests", said["yes"], rounds/8)
-	}
+	said, least := s.contest(t, "swapped", 6_000)
+	onlyListed(t, said, least)
 }
 
 // TestNamesCannotBeSwapped: while one thread starts a program another one rewrites the name
@@ -266,29 +246,23 @@ func TestNamesCannotBeSwapped(t *testing.T) {
 	s.must(os.Symlink("a", filepath.Join(s.root, "bin", "l")))
 	s.open(nil, everything, s.rule("a", "bin/a"))
 	defer s.tool.stop()
-	rounds := max(int(4_000*scale()), 100)
-	if e := s.tool.exchange(t, attempt{Op: "renamed", A: "out", B: strconv.Itoa(rounds)})[0]; e != 0 {
-		t.Fatal(e)
-	}
-	data, err := os.ReadFile(filepath.Join(s.root, "out"))
-	s.must(err)
-	said := map[string]int{}
-	for line := range strings.Lines(string(data)) {
+	lines, least := s.contest(t, "renamed", 4_000)
+	called := 0
+	for line, times := range lines {
 		words := strings.Fields(line)
-		if len(words) == 2 && (words[0] == "AT_EXECFN:" || words[0] == "called") {
-			said[words[0]+" "+words[1]]++
+		if len(words) != 2 || words[0] != "AT_EXECFN:" && words[0] != "called" {
+			continue
+		}
+		switch said := strings.Join(words, " "); said {
+		case "AT_EXECFN: bin/a":
+		case "called a":
+			called += times
+		default:
+			t.Errorf("%q", said)
 		}
 	}
-	for line := range said {
-		if line != "AT_EXECFN: bin/a" && line != "called a" {
-			t.Errorf("%q", line)
-		}
-	}
-	counts, err := os.ReadFile(filepath.Join(s.root, "out.counts"))
-	s.must(err)
-	fmt.Printf("swapped names: %d rounds, %s, said %v\n", rounds, counts, said)
-	if said["called a"] < rounds/8 {
-		t.Errorf("%d were started of the %d where the other thread rests", said["called a"], rounds/8)
+	if called < least {
+		t.Errorf("%d were started of the %d where the other thread rests", called, least)
 	}
 }
 
@@ -394,7 +368,7 @@ func TestStartsAtOnce(t *testing.T) {
 	s := oneShop(t)
 	s.open(nil, everything, s.rule("a", "bin/a"), s.rule("s", "s"), s.rule("true", "/bin/true"))
 	defer s.tool.stop()
-	rounds := max(int(400*scale()), 40)
+	rounds := irtest.Times(400)
 	for _, file := range []string{"s", "bin/a"} {
 		for _, anew := range []bool{false, true} {
 			if anew {

@@ -2,7 +2,6 @@ package start_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // Faults that the sequences have found, each by itself.
@@ -138,34 +138,43 @@ func TestMovedMeanwhile(t *testing.T) {
 	x := startMode(t, "kernel-supervised", f.compiled(rule("from", ir.All.Without(ir.Create)), rule("to", ir.All)), f.dir, nil)
 	t.Cleanup(x.stop)
 	x.exchange(t, attempt{Op: "none"})
-	rounds, back := max(int(3_000*scale()), 100), 0
-	for range rounds {
-		f.write("from/x", "x")
-		var stop atomic.Bool
-		ended := make(chan bool)
-		go func() {
-			for !stop.Load() {
-				_ = unix.Renameat2(unix.AT_FDCWD, f.at("from/x"), unix.AT_FDCWD, f.dir+"/apart", unix.RENAME_EXCHANGE)
-			}
-			close(ended)
-		}()
-		e := x.exchange(t, attempt{Op: "rename", A: "from/x", B: "to/y"})[0]
-		stop.Store(true)
-		<-ended
-		var st unix.Stat_t
-		switch err := unix.Lstat(f.at("to/y"), &st); {
-		case (err == nil) != (e == 0):
-			t.Fatalf("the tool is told %v, and at the new name: %v", e, err)
-		case e != 0 && e != unix.EXDEV:
-			t.Fatalf("the move came to %v", e)
-		case e == unix.EXDEV:
-			back++
-		case st.Mode&unix.S_IFMT == unix.S_IFDIR:
-			t.Fatal("a directory was moved to where more is granted")
-		}
-		f.must(errors.Join(os.RemoveAll(f.at("from/x")), os.RemoveAll(f.at("to/y")), os.RemoveAll(f.dir+"/apart"), os.Mkdir(f.dir+"/apart", 0o755)))
+	rounds := irtest.Times(3_000)
+	met := rounds / 2
+	if irtest.Full() {
+		met = rounds
 	}
-	fmt.Printf("moves while files are exchanged: %d, of these %d refused or taken back\n", rounds, back)
+	irtest.Race(t, met, rounds, func(int) bool { return f.movedMeanwhile(x) })
+}
+
+// movedMeanwhile has a tool move a file while that is exchanged with a directory, and reports whether the move was
+// refused or taken back.
+func (f *fortress) movedMeanwhile(x *tool) bool {
+	f.write("from/x", "x")
+	var stop atomic.Bool
+	ended := make(chan bool)
+	go func() {
+		for !stop.Load() {
+			_ = unix.Renameat2(unix.AT_FDCWD, f.at("from/x"), unix.AT_FDCWD, f.dir+"/apart", unix.RENAME_EXCHANGE)
+		}
+		close(ended)
+	}()
+	e := x.exchange(f.t, attempt{Op: "rename", A: "from/x", B: "to/y"})[0]
+	stop.Store(true)
+	<-ended
+	var st unix.Stat_t
+	switch err := unix.Lstat(f.at("to/y"), &st); {
+	case (err == nil) != (e == 0):
+		f.t.Fatalf("the tool is told %v, and at the new name: %v", e, err)
+	case e != 0 && e != unix.EXDEV:
+		f.t.Fatalf("the move came to %v", e)
+	case e == 0 && st.Mode&unix.S_IFMT == unix.S_IFDIR:
+		f.t.Fatal("a directory was moved to where more is granted")
+	}
+	for _, p := range []string{f.at("from/x"), f.at("to/y"), f.dir + "/apart"} {
+		f.must(os.RemoveAll(p))
+	}
+	f.must(os.Mkdir(f.dir+"/apart", 0o755))
+	return e == unix.EXDEV
 }
 
 // TestLongSocketPaths: in a directory with a long name the oracle asks about sockets all the

@@ -158,6 +158,7 @@ func TestNothingElseStarts(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"swapped", "stolen"} {
 		t.Run(op, func(t *testing.T) {
+			t.Parallel()
 			s := oneShop(t)
 			a, b := s.rule("a", "bin/a"), s.rule("b", "bin/b")
 			a.AnyArgs, a.Args = false, []ir.ArgPattern{{Words: []string{"yes"}}}
@@ -168,26 +169,8 @@ func TestNothingElseStarts(t *testing.T) {
 			for _, name := range []string{"a", "b"} {
 				s.renew(filepath.Join("bin", name), "/bin/echo", nil)
 			}
-			rounds := max(int(6_000*scale()), 100)
-			if e := s.tool.exchange(t, attempt{Op: op, A: "out", B: strconv.Itoa(rounds)})[0]; e != 0 {
-				t.Fatal(e)
-			}
-			data, err := os.ReadFile(filepath.Join(s.root, "out"))
-			s.must(err)
-			said := map[string]int{}
-			for line := range strings.Lines(string(data)) {
-				said[strings.TrimSuffix(line, "\n")]++
-			}
-			counts, _ := os.ReadFile(filepath.Join(s.root, "out.counts"))
-			fmt.Printf("new programs, %s: %d rounds, %s, printed %v\n", op, rounds, counts, said)
-			for line := range said {
-				if line != "yes" && line != "not" {
-					t.Errorf("printed %q", line)
-				}
-			}
-			if said["yes"] < rounds/8 {
-				t.Errorf("%d were started of the %d where the other thread rests", said["yes"], rounds/8)
-			}
+			said, least := s.contest(t, op, 6_000)
+			onlyListed(t, said, least)
 		})
 	}
 }
