@@ -146,6 +146,7 @@ type tool struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Scanner
+	pipe *os.File // of out
 	errs *strings.Builder
 }
 
@@ -184,6 +185,7 @@ func startPart(t fataler, dir string, who identity, files []*os.File, args ...st
 	x.in, _ = x.cmd.StdinPipe()
 	out, _ := x.cmd.StdoutPipe()
 	x.out = bufio.NewScanner(out)
+	x.pipe, _ = out.(*os.File)
 	if err := x.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

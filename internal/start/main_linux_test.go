@@ -30,9 +30,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if len(os.Args) == 4 && os.Args[1] == start.PlacesMode {
+	if len(os.Args) == 5 && os.Args[1] == start.PlacesMode {
 		rounds, _ := strconv.Atoi(os.Args[3])
-		if err := start.RunPlaces(os.Args[2], rounds); err != nil {
+		seed, _ := strconv.ParseUint(os.Args[4], 10, 64)
+		if err := start.RunPlaces(os.Args[2], rounds, seed); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
