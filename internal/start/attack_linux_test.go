@@ -2,6 +2,7 @@ package start_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,9 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,6 +20,8 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // fortress is a workspace whose policy revokes inside of its grants: it grants everything, but
@@ -124,6 +127,7 @@ func (f *fortress) intact() {
 // TestMovesCarryNothing: names that lead to a rule's path stay where they are, by any call and
 // with any ancestor moved.
 func TestMovesCarryNothing(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	for _, p := range []string{".env", "sub", "sub/deep", "sub/deep/.key", "src", "src/generated"} {
 		f.refuses("rename", p, "docs/x")
@@ -154,6 +158,7 @@ func TestMovesCarryNothing(t *testing.T) {
 
 // TestNamesOfTheDenied: neither links nor descriptors nor later names open a denied file.
 func TestNamesOfTheDenied(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(os.Symlink(".env", f.at("link")))
 	f.must(os.Symlink("/proc/self/cwd/.env", f.at("magic")))
@@ -180,6 +185,7 @@ func TestNamesOfTheDenied(t *testing.T) {
 // TestHostReplaces: a file that the host puts into the place of another while the tool runs, as
 // an editor does that saves, is judged by its name; and files that the host adds are readable.
 func TestHostReplaces(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	save := func(p, text string) {
 		f.must(os.WriteFile(f.at("docs/.tmp"), []byte(text), 0o644))
@@ -205,30 +211,40 @@ func TestHostReplaces(t *testing.T) {
 // TestRace rewrites paths, swaps links and exchanges descriptors while the supervisor works. No
 // round may open a denied file.
 func TestRace(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"path", "link", "descriptor"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			f := newFortress(t)
-			rounds := max(int(100_000*scale()/3), 1000)
-			began := time.Now()
-			if e := f.do("race", kind, strconv.Itoa(rounds)); e != 0 {
-				t.Errorf("the denied was reached (%v)", e)
-			}
-			f.intact()
-			fmt.Printf("race %s: %d rounds in %v\n", kind, rounds, time.Since(began).Round(time.Millisecond))
+			f.race(kind, 33_000)
 		})
 	}
 }
 
-func scale() float64 {
-	if f, err := strconv.ParseFloat(os.Getenv("ACCESSC_CHECKS"), 64); err == nil && f > 0 {
-		return f
+// race has the worker open a path that a rival changes, about n times at full count, in rounds that are met where some
+// opens came through and some did not.
+func (f *fortress) race(kind string, n int) {
+	f.t.Helper()
+	const opens = 50
+	rounds := irtest.Times(n / opens)
+	met := rounds / 2
+	if irtest.Full() {
+		met = rounds
 	}
-	return 0.1
+	irtest.Race(f.t, met, rounds, func(int) bool {
+		e := f.do("race", kind, strconv.Itoa(opens))
+		if e != 0 && e != errMet {
+			f.t.Errorf("the denied was reached (%v)", e)
+		}
+		return e == errMet
+	})
+	f.intact()
 }
 
 // TestStorm: many threads that trap at once are all answered, and the supervisor stays
 // small.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.allows("storm", "docs", "")
 	f.allows("fifos", "docs", "")
@@ -244,82 +260,91 @@ func TestStorm(t *testing.T) {
 // TestSignalsDoNotForgeDescriptors: an ADDFD ioctl that a signal interrupts, such as the
 // Go runtime's own, would answer the tool's open with descriptor 0.
 func TestSignalsDoNotForgeDescriptors(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	pid := f.cmd.Process.Pid
 	done := make(chan struct{})
-	stopped := make(chan int)
+	stopped := make(chan struct{})
+	var sent atomic.Int64
 	go func() {
-		sent := 0
+		defer close(stopped)
 		for {
 			threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 			for _, dir := range threads {
 				tid, _ := strconv.Atoi(filepath.Base(dir))
 				if unix.Tgkill(pid, tid, unix.SIGURG) == nil {
-					sent++
+					sent.Add(1)
 				}
 			}
 			select {
 			case <-done:
-				stopped <- sent
 				return
 			default:
 			}
 		}
 	}()
-	rounds := max(int(50_000*scale()), 1000)
-	if e := f.do("numbers", "docs/a", strconv.Itoa(rounds)); e != 0 {
-		t.Errorf("an open came to %v", e)
-	}
+	const opens = 100
+	rounds := irtest.Times(50_000 / opens)
+	irtest.Race(t, rounds, rounds, func(int) bool {
+		before := sent.Load()
+		if e := f.do("numbers", "docs/a", strconv.Itoa(opens)); e != 0 {
+			t.Errorf("an open came to %v", e)
+		}
+		return sent.Load() > before
+	})
 	close(done)
-	if sent := <-stopped; sent < 100 {
-		t.Errorf("only %d signals were sent", sent)
-	}
+	<-stopped
 }
 
 // TestSupervisorKilled: the tool does not outlive its supervisor, and the processes that it
 // leaves behind are bounded by the ruleset.
 func TestSupervisorKilled(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	pid := int(f.do("pid", "x", ""))
+	over := endOf(t, pid)
 	f.must(f.cmd.Process.Kill())
 	_ = f.cmd.Wait()
-	for range 200 {
-		if unix.Kill(pid, 0) == unix.ESRCH {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("the tool %d still runs", pid)
+	await.Receive(t, "the tool has ended", over)
 }
 
 // TestSurvivorsHaveTheRuleset: a process that has left the tool and lost the supervisor can do no
 // more than before, and is ended: by the sweeper that shares the memory of a supervisor, and by
 // the one that has taken a copy.
 func TestSurvivorsHaveTheRuleset(t *testing.T) {
-	for name, after := range map[string]time.Duration{"young": 0, "old": 1300 * time.Millisecond} {
-		t.Run(name, func(t *testing.T) {
-			newFortress(t).survives(after)
+	t.Parallel()
+	for _, own := range []bool{false, true} {
+		t.Run(map[bool]string{false: "young", true: "old"}[own], func(t *testing.T) {
+			t.Parallel()
+			newFortress(t).survives(own)
 		})
 	}
 }
 
-func (f *fortress) survives(after time.Duration) {
-	const late = "touch docs/alive; sleep 3; cat .env > docs/leak; echo x > src/main.c; mv sub away; chmod 777 src/main.c; : > docs/late"
-	f.ended("setsid sh -c '"+late+"' & sleep 61", func(c *exec.Cmd) {
-		for range 500 {
-			if _, err := os.Stat(f.at("docs/alive")); err == nil {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
+// survives kills the supervisor, once the sweeper has memory of its own or before that, and lets the process that is left act.
+func (f *fortress) survives(own bool) {
+	const late = "exec 3<>docs/go; echo $$ > docs/new; mv docs/new docs/alive; read x <&3; " +
+		"cat .env > docs/leak; echo x > src/main.c; mv sub away; chmod 777 src/main.c; read x <&3"
+	f.must(unix.Mkfifo(f.at("docs/go"), 0o644))
+	var over <-chan struct{}
+	f.ended("setsid sh -c '"+late+"' & wait", func(c *exec.Cmd) {
+		appears(f.t, f.at("docs/alive"))
+		text, err := os.ReadFile(f.at("docs/alive"))
+		f.must(err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		f.must(err)
+		over = endOf(f.t, pid)
+		if own {
+			await.Until(f.t, "the sweeper has memory of its own", func() bool { return hasOwnSweeper(c.Process.Pid) })
 		}
-		time.Sleep(after)
 		f.must(c.Process.Kill())
+		act, err := os.OpenFile(f.at("docs/go"), os.O_RDWR, 0)
+		f.must(err)
+		_, err = act.WriteString("\n")
+		f.must(errors.Join(err, act.Close()))
 	})
-	time.Sleep(3500*time.Millisecond - after)
+	await.Receive(f.t, "the process that is left has ended", over)
 	f.intact()
-	if _, err := os.Stat(f.at("docs/late")); err == nil {
-		f.t.Error("a process of the tool lives on")
-	}
 	if leak, err := os.ReadFile(f.at("docs/leak")); err == nil && len(leak) > 0 {
 		f.t.Errorf("leaked %q", leak)
 	}
@@ -347,12 +372,15 @@ func (f *fortress) ended(command string, meanwhile func(*exec.Cmd)) (syscall.Wai
 	if meanwhile != nil {
 		meanwhile(x.cmd)
 	}
-	_ = x.cmd.Wait()
+	over := make(chan error, 1)
+	go func() { over <- x.cmd.Wait() }()
+	await.Receive(f.t, "the tool and all that it started have ended", over)
 	return x.cmd.ProcessState.Sys().(syscall.WaitStatus), out.String() + x.errs.String()
 }
 
 // TestEnds: a supervised tool ends for its caller as it would without a supervisor.
 func TestEnds(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.allows("mkdir", "docs/begun", "") // so the worker has its directory
 	if ws, out := f.ended("exit 7", nil); ws.ExitStatus() != 7 {
@@ -364,8 +392,8 @@ func TestEnds(t *testing.T) {
 		}
 	}
 	// A background process ends with the tool, also in a session of its own.
-	begun := time.Now()
-	if ws, out := f.ended("sleep 60 & setsid sleep 60 & (setsid sleep 60 &) ; exit 3", nil); ws.ExitStatus() != 3 || time.Since(begun) > 20*time.Second {
+	const stays = "sleep 1000000"
+	if ws, out := f.ended(stays+" & setsid "+stays+" & (setsid "+stays+" &) ; exit 3", nil); ws.ExitStatus() != 3 {
 		t.Errorf("a tool with children: %v: %s", ws, out)
 	}
 	if left, _ := filepath.Glob(filepath.Join(f.dir, "accessc-*")); len(left) != 1 {
@@ -377,31 +405,28 @@ func TestEnds(t *testing.T) {
 // TestSignalsReachTheTool: signals to the supervisor arrive, and calls that are interrupted
 // meanwhile are not done twice.
 func TestSignalsReachTheTool(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	for _, s := range []string{"TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "WINCH"} {
 		if signal.Ignored(unix.SignalNum("SIG" + s)) {
 			continue // as under nohup(1); a shell cannot trap a signal that it was started ignoring
 		}
-		command := fmt.Sprintf("trap 'echo got %s; exit 0' %s; : > docs/ready; while :; do sleep 0.02; done", s, s)
+		command := fmt.Sprintf("trap 'echo got %s; exit 0' %s; sleep 1000000 & : > docs/ready; wait", s, s)
 		_ = os.Remove(f.at("docs/ready"))
 		_, out := f.ended(command, func(c *exec.Cmd) {
-			for range 500 {
-				if _, err := os.Stat(f.at("docs/ready")); err == nil {
-					break
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
+			appears(t, f.at("docs/ready"))
 			_ = c.Process.Signal(unix.SignalNum("SIG" + s))
 		})
 		if !strings.Contains(out, "got "+s) {
 			t.Errorf("%s: %q", s, out)
 		}
 	}
-	f.allows("interrupted", "docs", "")
+	f.allows("interrupted", "docs", strconv.Itoa(irtest.Times(10_000)))
 }
 
 // TestJobControl: a tool that stops itself shows as a stopped job, and goes on.
 func TestJobControl(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	ws, out := f.ended("kill -STOP $$; echo on", func(c *exec.Cmd) {
 		var ws syscall.WaitStatus

@@ -3,6 +3,7 @@ package start_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
 // startIn is the cgroup that loaders are started in, nil for that of the test.
@@ -28,34 +29,50 @@ func init() {
 	attempts["hogs"], attempts["throng"], attempts["orphan"] = hogs, throng, orphan
 }
 
-// hog takes memory and keeps it for a while.
+// hog takes memory, says so if it is any, and keeps it until nobody reads what it says.
 func hog(mebibytes string) {
 	n, _ := strconv.Atoi(mebibytes)
-	data := make([]byte, n<<20)
+	data := make([]byte, n<<20+1)
 	for i := range data {
 		data[i] = 1
 	}
-	time.Sleep(time.Second)
-	os.Exit(int(data[0]) - 1)
+	if n > 0 {
+		fmt.Print("\n")
+	}
+	for {
+		if n, err := unix.Poll([]unix.PollFd{{Fd: 1}}, -1); n > 0 || err != unix.EINTR { // POLLERR comes unasked
+			os.Exit(int(data[0]) - 1)
+		}
+	}
 }
 
 // hogs runs processes of which each takes 64 MiB, and reports whether one was killed.
 func hogs(a, _ name) error {
 	n, _ := strconv.Atoi(filepath.Base(a.path))
+	var said []io.ReadCloser
 	var all []*exec.Cmd
 	for range n {
 		cmd := exec.Command(os.Args[0], "kernel-hog", "64")
-		if err := cmd.Start(); err != nil {
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
 			return err
 		}
-		all = append(all, cmd)
+		said, all = append(said, out), append(all, cmd)
 	}
-	for _, cmd := range all {
+	for _, out := range said {
+		_, _ = out.Read(make([]byte, 1)) // a killed one says nothing
+	}
+	var err error
+	for i, cmd := range all {
+		_ = said[i].Close()
 		if cmd.Wait() != nil {
-			return unix.ENOMEM
+			err = unix.ENOMEM
 		}
 	}
-	return nil
+	return err
 }
 
 // throng starts processes until that fails, and ends them: their number is the error number.
@@ -83,9 +100,10 @@ func throng(_, _ name) error {
 	return syscall.Errno(len(pids))
 }
 
-// orphan leaves a process behind that ends by itself.
+// orphan leaves a process behind that ends when nobody reads what the tool says.
 func orphan(_, _ name) error {
-	cmd := exec.Command(os.Args[0], "kernel-hog", "1")
+	cmd := exec.Command(os.Args[0], "kernel-hog", "0")
+	cmd.Stdout = os.Stdout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd.Start()
 }
@@ -105,7 +123,6 @@ func delegate(t *testing.T, who identity) delegation {
 			t.Skipf("no version 2 of cgroups with memory and pids at %s (%q, %v); task kernels has it", top, have, err)
 		}
 	}
-	d := delegation{fmt.Sprintf("%s/accessc-test-%d", top, time.Now().UnixNano())}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -113,7 +130,11 @@ func delegate(t *testing.T, who identity) delegation {
 		}
 	}
 	must(os.WriteFile(top+"/cgroup.subtree_control", []byte("+memory +pids"), 0))
-	must(os.MkdirAll(d.dir+"/here", 0o755))
+	dir, err := os.MkdirTemp(top, "accessc-test-")
+	must(err)
+	d := delegation{dir}
+	must(os.Chmod(d.dir, 0o755))
+	must(os.Mkdir(d.dir+"/here", 0o755))
 	must(os.WriteFile(d.dir+"/cgroup.subtree_control", []byte("+memory +pids"), 0))
 	for _, p := range []string{"", "/cgroup.procs", "/cgroup.subtree_control", "/here", "/here/cgroup.procs"} {
 		if who != nil {
@@ -126,14 +147,10 @@ func delegate(t *testing.T, who identity) delegation {
 		_ = startIn.Close()
 		startIn = nil
 		_ = os.WriteFile(d.dir+"/cgroup.kill", []byte("1"), 0)
-		for range 100 {
+		await.Until(t, d.dir+" can be removed", func() bool {
 			_ = os.Remove(d.dir + "/here")
-			if os.Remove(d.dir) == nil {
-				return
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		t.Errorf("%s cannot be removed", d.dir)
+			return os.Remove(d.dir) == nil
+		})
 	})
 	return d
 }
@@ -149,11 +166,7 @@ func (d delegation) runs(t *testing.T) []string {
 
 func (d delegation) empties(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); len(d.runs(t)) > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still there: %v", d.runs(t))
-		}
-	}
+	await.Until(t, "the group of the run is gone", func() bool { return len(d.runs(t)) == 0 })
 }
 
 // limited starts a tool with limits, supervised or not.
@@ -245,10 +258,15 @@ func testGroupLimits(t *testing.T, mode string, who identity) {
 	if e := x.attempt(t, "orphan", ""); e != 0 {
 		t.Fatal(e)
 	}
+	reads, err := unix.Dup(int(x.pipe.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
 	x.stop()
 	if left := len(d.runs(t)); left != 1 && mode != "kernel-supervised" {
 		t.Errorf("the group of a running process is gone")
 	}
+	_ = unix.Close(reads)
 	d.empties(t)
 
 	// Killed, the loader leaves nothing.

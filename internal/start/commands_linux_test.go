@@ -49,8 +49,8 @@ func newShop(t fataler, dir string, who identity) *shop {
 	for _, name := range []string{"a", "b"} {
 		s.must(copyFile("/bin/true", filepath.Join(s.root, "bin", name)))
 	}
-	s.must(os.WriteFile(filepath.Join(s.root, "s"), []byte("#!/bin/sh -e\ntrue\n"), 0o755))
-	s.must(os.WriteFile(filepath.Join(s.root, "n"), []byte("#! "+s.root+"/s\n"), 0o755))
+	s.must(writeProgram(filepath.Join(s.root, "s"), []byte("#!/bin/sh -e\ntrue\n")))
+	s.must(writeProgram(filepath.Join(s.root, "n"), []byte("#! "+s.root+"/s\n")))
 	s.must(os.Symlink("bin/a", filepath.Join(s.root, "link")))
 	s.must(os.Symlink("ws", filepath.Join(dir, "link")))
 	if who != nil {
@@ -137,42 +137,38 @@ func drawWords(t *rapid.T) []string {
 // TestCommands asks the kernel and the policy about starts of programs: by every spelling of a
 // path, over symlinks, as descriptors, under other names.
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
-	for name, who := range map[string]identity{"user": nil, "nobody": {Uid: 65534, Gid: 65534}} {
-		t.Run(name, func(t *testing.T) {
-			if who != nil && os.Geteuid() != 0 {
-				t.Skip("runs as an unprivileged user already")
+	users(t, func(t *testing.T, who identity) {
+		base := workspace(t)
+		var runs, starts, allowed atomic.Int64
+		const per = 40
+		irtest.Check(t, 120, per, func(rt *rapid.T) {
+			s := newShop(rt, filepath.Join(base, fmt.Sprint(runs.Add(1))), who)
+			defer os.RemoveAll(s.dir)
+			fs := []ir.FSRule{{Written: ".", At: ir.In(""), Caps: ir.All}}
+			if rapid.IntRange(0, 3).Draw(rt, "bin") == 0 {
+				fs = append(fs, ir.FSRule{Written: "bin", At: ir.In("bin"), Caps: ir.All.Without(ir.Execute)})
 			}
-			base := workspace(t)
-			var runs, starts, allowed atomic.Int64
-			const per = 40
-			irtest.Check(t, 120, per, func(rt *rapid.T) {
-				s := newShop(rt, filepath.Join(base, fmt.Sprint(runs.Add(1))), who)
-				defer os.RemoveAll(s.dir)
-				fs := []ir.FSRule{{Written: ".", At: ir.In(""), Caps: ir.All}}
-				if rapid.IntRange(0, 3).Draw(rt, "bin") == 0 {
-					fs = append(fs, ir.FSRule{Written: "bin", At: ir.In("bin"), Caps: ir.All.Without(ir.Execute)})
+			s.open(who, fs, drawRules(rt, s)...)
+			defer s.tool.stop()
+			s.renewed = map[string]bool{}
+			for range per {
+				starts.Add(1)
+				if rapid.IntRange(0, 5).Draw(rt, "renew") == 0 {
+					file := rapid.SampledFrom([]string{"bin/a", "bin/b", "s", "n"}).Draw(rt, "renewed")
+					s.renew(file, filepath.Join(s.root, file), who)
+					s.renewed[file] = true
 				}
-				s.open(who, fs, drawRules(rt, s)...)
-				defer s.tool.stop()
-				s.renewed = map[string]bool{}
-				for range per {
-					starts.Add(1)
-					if rapid.IntRange(0, 5).Draw(rt, "renew") == 0 {
-						file := rapid.SampledFrom([]string{"bin/a", "bin/b", "s", "n"}).Draw(rt, "renewed")
-						s.renew(file, filepath.Join(s.root, file), who)
-						s.renewed[file] = true
-					}
-					if s.start(rt) {
-						allowed.Add(1)
-					}
+				if s.start(rt) {
+					allowed.Add(1)
 				}
-			})
-			fmt.Printf("property %s: %d starts asked of the kernel, %d of them allowed\n", t.Name(), starts.Load(), allowed.Load())
+			}
 		})
-	}
+		fmt.Printf("property %s: %d starts asked of the kernel, %d of them allowed\n", t.Name(), starts.Load(), allowed.Load())
+	})
 }
 
 // renew replaces a file by a copy of another one.
@@ -226,6 +222,7 @@ func oneShop(t *testing.T) *shop {
 // TestArgumentsCannotBeSwapped: while one thread starts programs another one rewrites
 // the path and the arguments in the memory that the kernel reads them from.
 func TestArgumentsCannotBeSwapped(t *testing.T) {
+	t.Parallel()
 	s := oneShop(t)
 	for _, name := range []string{"a", "b"} {
 		s.must(copyFile("/bin/echo", filepath.Join(s.root, "bin", name)))
@@ -235,68 +232,44 @@ func TestArgumentsCannotBeSwapped(t *testing.T) {
 	b.AnyArgs, b.Args = false, []ir.ArgPattern{{Words: []string{"not"}}}
 	s.open(nil, everything, a, b)
 	defer s.tool.stop()
-	rounds := max(int(6_000*scale()), 100)
-	if e := s.tool.exchange(t, attempt{Op: "swapped", A: "out", B: strconv.Itoa(rounds)})[0]; e != 0 {
-		t.Fatal(e)
-	}
-	data, err := os.ReadFile(filepath.Join(s.root, "out"))
-	s.must(err)
-	said := map[string]int{}
-	for line := range strings.Lines(string(data)) {
-		said[strings.TrimSuffix(line, "\n")]++
-	}
-	// echo prints its first argument behind the name that it was started by.
-	for line := range said {
-		if line != "yes" && line != "not" {
-			t.Errorf("printed %q", line)
-		}
-	}
-	counts, err := os.ReadFile(filepath.Join(s.root, "out.counts"))
-	s.must(err)
-	fmt.Printf("swapped arguments: %d rounds, %s, printed %v\n", rounds, counts, said)
-	if said["yes"] < rounds/8 {
-		t.Errorf("%d were started of the %d where the other thread rests", said["yes"], rounds/8)
-	}
+	said, least := s.contest(t, "swapped", 6_000)
+	onlyListed(t, said, least)
 }
 
 // TestNamesCannotBeSwapped: while one thread starts a program another one rewrites the name
 // that it is given and the path that leads to it. A program may choose its behaviour by either:
 // its first argument, and the path, which it finds as AT_EXECFN.
 func TestNamesCannotBeSwapped(t *testing.T) {
+	t.Parallel()
 	s := oneShop(t)
 	s.must(copyFile("/bin/sh", filepath.Join(s.root, "bin", "a")))
 	s.must(os.Symlink("a", filepath.Join(s.root, "bin", "l")))
 	s.open(nil, everything, s.rule("a", "bin/a"))
 	defer s.tool.stop()
-	rounds := max(int(4_000*scale()), 100)
-	if e := s.tool.exchange(t, attempt{Op: "renamed", A: "out", B: strconv.Itoa(rounds)})[0]; e != 0 {
-		t.Fatal(e)
-	}
-	data, err := os.ReadFile(filepath.Join(s.root, "out"))
-	s.must(err)
-	said := map[string]int{}
-	for line := range strings.Lines(string(data)) {
+	lines, least := s.contest(t, "renamed", 4_000)
+	called := 0
+	for line, times := range lines {
 		words := strings.Fields(line)
-		if len(words) == 2 && (words[0] == "AT_EXECFN:" || words[0] == "called") {
-			said[words[0]+" "+words[1]]++
+		if len(words) != 2 || words[0] != "AT_EXECFN:" && words[0] != "called" {
+			continue
+		}
+		switch said := strings.Join(words, " "); said {
+		case "AT_EXECFN: bin/a":
+		case "called a":
+			called += times
+		default:
+			t.Errorf("%q", said)
 		}
 	}
-	for line := range said {
-		if line != "AT_EXECFN: bin/a" && line != "called a" {
-			t.Errorf("%q", line)
-		}
-	}
-	counts, err := os.ReadFile(filepath.Join(s.root, "out.counts"))
-	s.must(err)
-	fmt.Printf("swapped names: %d rounds, %s, said %v\n", rounds, counts, said)
-	if said["called a"] < rounds/8 {
-		t.Errorf("%d were started of the %d where the other thread rests", said["called a"], rounds/8)
+	if called < least {
+		t.Errorf("%d were started of the %d where the other thread rests", called, least)
 	}
 }
 
 // TestProgramNames: a program that is listed by one name does not start by another one, as its
 // first argument or as its path.
 func TestProgramNames(t *testing.T) {
+	t.Parallel()
 	s := oneShop(t)
 	for link, target := range map[string]string{"bin/cat": "a", "bin/rm": "a", "bin/busybox": "b", "bin/list": "../n"} {
 		s.must(os.RemoveAll(filepath.Join(s.root, link)))
@@ -331,6 +304,7 @@ func TestProgramNames(t *testing.T) {
 // TestVariablesAreNarrowed: a program gets only the variables that its rule lists, whatever
 // their number, and its stack has the usual layout.
 func TestVariablesAreNarrowed(t *testing.T) {
+	t.Parallel()
 	s := oneShop(t)
 	s.must(copyFile("/usr/bin/env", filepath.Join(s.root, "bin", "a")))
 	env, a, sh := s.rule("env", "/usr/bin/env"), s.rule("a", "bin/a"), s.rule("sh", "/bin/sh")
@@ -373,6 +347,7 @@ func TestVariablesAreNarrowed(t *testing.T) {
 // TestThreadBecomesProgram: a program that is started by another thread than the first
 // of its process takes that one's number, and is judged as well.
 func TestThreadBecomesProgram(t *testing.T) {
+	t.Parallel()
 	s := oneShop(t)
 	s.open(nil, everything, s.rule("echo", "/bin/echo"))
 	s.tool.stop()
@@ -389,10 +364,11 @@ func TestThreadBecomesProgram(t *testing.T) {
 // TestStartsAtOnce: many threads start programs at the same time while their processes
 // are stopped and continued; every one ends.
 func TestStartsAtOnce(t *testing.T) {
+	t.Parallel()
 	s := oneShop(t)
 	s.open(nil, everything, s.rule("a", "bin/a"), s.rule("s", "s"), s.rule("true", "/bin/true"))
 	defer s.tool.stop()
-	rounds := max(int(400*scale()), 40)
+	rounds := irtest.Times(400)
 	for _, file := range []string{"s", "bin/a"} {
 		for _, anew := range []bool{false, true} {
 			if anew {

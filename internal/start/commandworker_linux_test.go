@@ -1,7 +1,7 @@
 package start_test
 
 import (
-	"fmt"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -105,7 +104,7 @@ func swapped(a, b name) error {
 		copy(page[64:], []string{"yes", "not"}[i/2%2])
 	}
 	counts := ends(rounds, flip, func() int { return forkStart(ptr(0), ptr(128), 0, uintptr(out)) })
-	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
+	return noted(a.path+".counts", counts)
 }
 
 // renamed starts a shell as bin/a that prints its name, from memory that processes share, while
@@ -133,7 +132,7 @@ func renamed(a, b name) error {
 		page[64] = "ax"[i/2%2]
 	}
 	counts := ends(rounds, flip, func() int { return forkStart(ptr(0), ptr(512), ptr(512+4*8), uintptr(out)) })
-	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
+	return noted(a.path+".counts", counts)
 }
 
 // forkStart clones this process and starts a program in the clone, with out as its standard
@@ -154,23 +153,22 @@ func forkStart(file, argv, envp, out uintptr) int {
 	return int(pid)
 }
 
-// crowd starts programs from several threads, while another stops and continues them.
+// crowd starts programs from several threads, while another stops and continues those that run whenever one has started.
 func crowd(a, b name) error {
 	rounds, _ := strconv.Atoi(filepath.Base(b.path))
 	const threads = 4
 	var wg sync.WaitGroup
 	var worst atomic.Value
 	var running sync.Map
-	var stop atomic.Bool
+	started := make(chan bool)
 	var stops sync.WaitGroup
 	stops.Go(func() {
-		for !stop.Load() {
+		for range started {
 			running.Range(func(pid, _ any) bool {
 				_ = unix.Kill(pid.(int), unix.SIGSTOP)
 				_ = unix.Kill(pid.(int), unix.SIGCONT)
 				return true
 			})
-			time.Sleep(50 * time.Microsecond)
 		}
 	})
 	for n := range threads {
@@ -183,6 +181,7 @@ func crowd(a, b name) error {
 					return
 				}
 				running.Store(pid, true)
+				started <- true
 				var ws syscall.WaitStatus
 				_, _ = syscall.Wait4(pid, &ws, 0, nil)
 				running.Delete(pid)
@@ -193,7 +192,7 @@ func crowd(a, b name) error {
 		})
 	}
 	wg.Wait()
-	stop.Store(true)
+	close(started)
 	stops.Wait()
 	err, _ := worst.Load().(error)
 	return err
@@ -226,6 +225,15 @@ func ends(rounds int, rival func(i int), start func() int) map[string]int {
 		}
 	}
 	return counts
+}
+
+// noted leaves counts in a file.
+func noted(file string, counts map[string]int) error {
+	data, err := json.Marshal(counts)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o644)
 }
 
 // contend acts in another thread, with a lock held each time, until the caller ends that.

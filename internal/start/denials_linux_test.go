@@ -131,25 +131,20 @@ func (q *asking) unmediated() bool {
 
 // TestReport compares the report with the oracle: a call that the supervisor refuses gives one
 // line, with the rule by which Decide refuses it, and no other call gives any.
-func TestReport(t *testing.T) { eachUser(t, "kernel-reported", testReport) }
+func TestReport(t *testing.T) { reportAsUsers(t, "kernel-reported") }
 
 // TestTrace does so where everything is judged: every refusal gives one line, also one that the
 // ruleset or the filter would have made alone.
-func TestTrace(t *testing.T) { eachUser(t, modeTraced, testReport) }
+func TestTrace(t *testing.T) { reportAsUsers(t, modeTraced) }
 
 const modeTraced = "kernel-traced"
 
-func eachUser(t *testing.T, mode string, test func(*testing.T, string, identity)) {
+func reportAsUsers(t *testing.T, mode string) {
+	t.Parallel()
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
-	t.Run("user", func(t *testing.T) { test(t, mode, nil) })
-	t.Run("nobody", func(t *testing.T) {
-		if os.Geteuid() != 0 {
-			t.Skip("runs as an unprivileged user already")
-		}
-		test(t, mode, &syscall.Credential{Uid: 65534, Gid: 65534})
-	})
+	users(t, func(t *testing.T, who identity) { testReport(t, mode, who) })
 }
 
 func testReport(t *testing.T, mode string, who identity) {
@@ -251,6 +246,7 @@ func errnoName(e syscall.Errno) string {
 // that killing the supervisor, and the tool with it, leaves whole lines, and one for every
 // answer.
 func TestReportOfTheKilled(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.stop()
 	for range 5 {

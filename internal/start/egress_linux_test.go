@@ -13,11 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
 // standIn writes a program that takes the place of accessc as the proxy of a run.
@@ -69,13 +69,7 @@ echo over >`+dir+`/ended
 		t.Error("the proxy ended by itself")
 	}
 	_ = end.hold.Close()
-	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(dir + "/ended"); err == nil {
-			break
-		} else if time.Since(begin) > 10*time.Second {
-			t.Fatal("the proxy outlives the hold")
-		}
-	}
+	await.Until(t, "the proxy ends with the hold", func() bool { _, err := os.Stat(dir + "/ended"); return err == nil })
 }
 
 // TestStartByTokenFails: without a proxy that serves there is no start, and the reason is said.
@@ -126,12 +120,11 @@ func TestProxyOfProfile(t *testing.T) {
 		}
 	}
 	_ = end.hold.Close()
-	for begin := time.Now(); time.Since(begin) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
+	await.Until(t, "the proxy ends with the hold", func() bool {
 		conn, err := net.Dial("tcp", u.Host)
-		if err != nil {
-			return
+		if err == nil {
+			_ = conn.Close()
 		}
-		_ = conn.Close()
-	}
-	t.Error("the proxy outlives the hold")
+		return err != nil
+	})
 }

@@ -90,6 +90,7 @@ func naiveMatch(names []string, when []landlock.Condition, c call) bool {
 // TestFilterAgainstBlocks runs the assembled program in the library's machine and compares it
 // with the blocks.
 func TestFilterAgainstBlocks(t *testing.T) {
+	t.Parallel()
 	interesting := []uint64{0, 1, 2, 3, 4, 5, 10, 16, 6, 17, 262, 0x5412, 0x541c, 0x40086602, 0x200, 0x241, 0o10000000, 0o20000000, 0x10000000, 0x20000000, 0x20000, 1 << 32, 0x5412 | 1<<40}
 	const per = 50
 	irtest.Check(t, 2000, per, func(rt *rapid.T) {
@@ -159,6 +160,7 @@ func TestFilterAgainstBlocks(t *testing.T) {
 
 // TestMember runs the test of an argument for random values, of which many follow each other, in the library's machine.
 func TestMember(t *testing.T) {
+	t.Parallel()
 	near := rapid.OneOf(rapid.Uint32Range(0, 24), rapid.Uint32Range(1<<32-8, 1<<32-1), rapid.Uint32())
 	irtest.Check(t, 20000, 1, func(rt *rapid.T) {
 		values := rapid.SliceOfN(near, 1, 30).Draw(rt, "values")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	words "encoding/binary"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
@@ -78,10 +77,11 @@ func header(bits int, size uint64) []byte {
 // TestForeignCalls: a 32-bit program, and a 64-bit one that makes 32-bit calls, whose
 // numbers mean other calls to a filter, get no call through, supervised or not.
 func TestForeignCalls(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	for name, bits := range map[string]int{"i386": 32, "amd64": 64} {
 		t.Run(name, func(t *testing.T) {
-			f.must(os.WriteFile(f.at(name), foreign(bits), 0o755))
+			f.must(writeProgram(f.at(name), foreign(bits)))
 			plain := exec.Command(f.at(name))
 			plain.Dir = f.root
 			err := plain.Run()

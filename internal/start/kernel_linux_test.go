@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -22,116 +21,11 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/egress"
-	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/lsm"
 )
-
-// The test binary plays three parts: the test, the loader that it starts with a
-// specification, and the tool that the loader becomes.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
-		muteCoverage()
-	}
-	if len(os.Args) == 2 && os.Args[1] == wire.Command {
-		if err := egress.Run(os.NewFile(3, "control"), os.NewFile(4, "setup")); err != nil {
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if len(os.Args) == 4 && os.Args[1] == start.PlacesMode {
-		rounds, _ := strconv.Atoi(os.Args[3])
-		if err := start.RunPlaces(os.Args[2], rounds); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if len(os.Args) > 2 && os.Args[1] == "kernel-loader" {
-		load(os.Args[2], "kernel-tool")
-	}
-	if len(os.Args) > 2 && os.Args[1] == "kernel-worker-loader" {
-		load(os.Args[2], "kernel-worker")
-	}
-	if len(os.Args) > 2 && os.Args[1] == "kernel-supervised" {
-		loadSupervised(os.Args[2], "", false, os.Args[3:]...)
-	}
-	if len(os.Args) == 3 && os.Args[1] == modeBound {
-		loadSupervised(os.Args[2], "", false, os.Args[0], modeBound)
-	}
-	if len(os.Args) == 2 && slices.Contains([]string{modeBound, modeConfined, modeApart, modeSwapping}, os.Args[1]) {
-		becomeBound(os.Args[1])
-	}
-	if len(os.Args) > 2 && os.Args[1] == modeUnmarkable {
-		unmarkable(os.Args[2:])
-	}
-	if len(os.Args) > 3 && os.Args[1] == modeNested {
-		nest(os.Args[2:])
-	}
-	if len(os.Args) > 2 && (os.Args[1] == "kernel-reported" || os.Args[1] == modeTraced) {
-		loadSupervised(os.Args[2], os.Args[2]+".report", os.Args[1] == modeTraced)
-	}
-	if len(os.Args) > 3 && os.Args[1] == "kernel-mounted" {
-		mounted(os.Args[2], os.Args[3])
-	}
-	if len(os.Args) > 2 && os.Args[1] == modeMasked {
-		masked(os.Args[2])
-		os.Exit(0)
-	}
-	if len(os.Args) > 2 && os.Args[1] == "kernel-hog" {
-		hog(os.Args[2])
-	}
-	if len(os.Args) > 1 && os.Args[1] == "kernel-worker" {
-		work(os.Stdin, os.Stdout)
-		leaveNow()
-	}
-	if len(os.Args) > 1 && os.Args[1] == partSequence {
-		workSequences(os.Stdin, os.Stdout)
-		leaveNow()
-	}
-	if len(os.Args) > 1 && os.Args[1] == "kernel-tool" {
-		serve(os.Stdin, os.Stdout)
-		leaveNow()
-	}
-	if len(os.Args) > 2 && os.Args[1] == "kernel-thread" {
-		becomeThread(os.Args[2:])
-		leaveNow()
-	}
-	if len(os.Args) > 1 && os.Args[1] == "kernel-told" {
-		told(os.Args[1:])
-		leaveNow()
-	}
-	if len(os.Args) > 2 && os.Args[1] == "kernel-flagged" {
-		flagged(os.Args[2])
-		leaveNow()
-	}
-	if len(os.Args) > 1 && os.Args[1] == "kernel-again" {
-		_ = syscall.Exec("/proc/self/exe", []string{"again", "kernel-told", "again"}, os.Environ())
-		leaveNow()
-	}
-	if len(os.Args) > 1 && os.Args[1] == "proxy-by-token" {
-		_ = egress.RunByToken(os.NewFile(3, "control"), os.NewFile(4, "setup"))
-		os.Exit(0)
-	}
-	if len(os.Args) > 2 && os.Args[1] == modeWrapped {
-		loadWrapped(os.Args[2])
-	}
-	if len(os.Args) > 2 && os.Args[1] == start.EnterCommand {
-		_ = start.Enter(os.Args[2:])
-		os.Exit(start.CodeFailed)
-	}
-	if len(os.Args) > 2 && os.Args[1] == start.SweepCommand {
-		_ = start.Sweep(os.Args[2], os.Args[3:]...)
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// leaveNow ends a tool. Under the race detector os.Exit waits a second for reports.
-func leaveNow() { _, _, _ = syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0) }
 
 // everyGap lists the gaps of a host under a specification, to be accepted. A specification with
 // a row that cannot be read is refused by the start itself.
@@ -252,17 +146,9 @@ type tool struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Scanner
+	pipe *os.File // of out
 	errs *strings.Builder
 }
-
-// identity is the user that the tools of a test run as: nil is the user of the test.
-type identity *syscall.Credential
-
-// asked counts the operations that were tried for real.
-var asked atomic.Int64
-
-// binary is a copy of the test's own executable where every user may start it.
-var binary string
 
 func startTool(t fataler, spec []byte, dir string, who identity, files ...*os.File) *tool {
 	return startMode(t, "kernel-loader", spec, dir, who, files...)
@@ -299,6 +185,7 @@ func startPart(t fataler, dir string, who identity, files []*os.File, args ...st
 	x.in, _ = x.cmd.StdinPipe()
 	out, _ := x.cmd.StdoutPipe()
 	x.out = bufio.NewScanner(out)
+	x.pipe, _ = out.(*os.File)
 	if err := x.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -349,6 +236,8 @@ type oracle struct {
 	outer []byte
 	// fresh is true while the tree is as the tool expects it.
 	fresh bool
+	// asked counts the operations that were tried for real.
+	asked int
 }
 
 const script = "#!/bin/true\n"
@@ -401,7 +290,7 @@ func (o *oracle) grown(p string, kind ir.NodeKind) error {
 		err = os.MkdirAll(at, 0o755)
 	default:
 		if _, there := os.Lstat(at); there != nil {
-			err = os.WriteFile(at, []byte(script), 0o755)
+			err = writeProgram(at, []byte(script))
 		}
 	}
 	if err == nil && o.who != nil {
@@ -415,7 +304,7 @@ func (o *oracle) try(op, a, b string) bool {
 	if !o.fresh {
 		o.lay()
 	}
-	asked.Add(1)
+	o.asked++
 	e := o.tool.ask(o.t, question{op, o.path(a), o.path(b)})
 	harmless := []string{"read", "list", "append", "update", "truncate", "execute", "chmod", "utimes"}
 	// The kernel asks for the right to make a file, makes it, and then asks for the
@@ -551,8 +440,7 @@ func testKernel(t *testing.T, who identity, policies int, prepare func(*oracle))
 		t.Fatal("this kernel has no Landlock")
 	}
 	base := workspace(t)
-	n := 0
-	asked.Store(0)
+	n, asked := 0, 0
 	const per = 30
 	irtest.Check(t, policies, per, func(rt *rapid.T) {
 		n++
@@ -560,6 +448,7 @@ func testKernel(t *testing.T, who identity, policies int, prepare func(*oracle))
 		o.foresee()
 		prepare(o)
 		defer func() {
+			asked += o.asked
 			if o.tool != nil {
 				o.tool.stop()
 			}
@@ -573,15 +462,7 @@ func testKernel(t *testing.T, who identity, policies int, prepare func(*oracle))
 			o.move(rapid.SampledFrom(places).Draw(rt, "src"), rapid.SampledFrom(places).Draw(rt, "dst"))
 		}
 	})
-	fmt.Printf("property %s: %d operations asked of the kernel\n", t.Name(), asked.Load())
-}
-
-func copyFile(from, to string) error {
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, data, 0o755)
+	fmt.Printf("property %s: %d operations asked of the kernel\n", t.Name(), asked)
 }
 
 func newOracle(t *rapid.T, dir string, who identity, tool *ir.Tool) *oracle {
@@ -653,14 +534,8 @@ func hostBase() []ir.FSRule {
 
 // TestDescriptorsAreClosed: descriptors that the loader was started with do not reach the tool.
 func TestDescriptorsAreClosed(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	binary = filepath.Join(dir, "tool.test")
-	if err := copyFile(os.Args[0], binary); err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	dir := workspace(t)
 	self := ir.Sys(strings.TrimPrefix(binary, "/"))
 	facts := ir.Facts{Bindings: &ir.Bindings{Workspace: filepath.Join(dir, "ws"), Home: filepath.Join(dir, "home")}, Program: &self}
 	if err := os.MkdirAll(facts.Bindings.Workspace, 0o755); err != nil {
@@ -689,12 +564,16 @@ func TestDescriptorsAreClosed(t *testing.T) {
 }
 
 // TestKernel asks the running kernel as the user of the test.
-func TestKernel(t *testing.T) { testKernel(t, nil, 300, func(*oracle) {}) }
+func TestKernel(t *testing.T) {
+	t.Parallel()
+	testKernel(t, nil, 300, func(*oracle) {})
+}
 
 // TestKernelUnprivileged asks it as a user without any privilege.
 func TestKernelUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("runs as an unprivileged user already")
 	}
-	testKernel(t, &syscall.Credential{Uid: 65534, Gid: 65534}, 300, func(*oracle) {})
+	t.Parallel()
+	testKernel(t, nobody, 300, func(*oracle) {})
 }

@@ -195,23 +195,51 @@ func both(a, b func() error) func() error {
 
 // script restores the contents of a file.
 func (o *supervised) script(at ir.Location) func() error {
-	return func() error {
-		f, err := os.OpenFile(o.on(at), os.O_WRONLY|os.O_TRUNC, 0)
-		if err == nil {
-			_, err = f.WriteString(script)
-			_ = f.Close()
+	return func() error { return fillProgram(o.on(at), os.O_TRUNC, []byte(script)) }
+}
+
+// every asks about each kind of operation once, at a place that it can be tried on.
+func (o *supervised) every(places []ir.Location) {
+	on := map[ir.NodeKind][]ir.Location{}
+	for _, at := range places {
+		kind := o.now.Kind(at.String())
+		on[kind] = append(on[kind], at)
+	}
+	for _, kind := range []ir.NodeKind{ir.Absent, ir.File, ir.Dir} {
+		ops, ask := onAbsent, o.absent
+		switch kind {
+		case ir.File:
+			ops, ask = onFile, o.existing
+		case ir.Dir:
+			ops, ask = onDir, o.existing
 		}
-		return err
+		for _, op := range ops {
+			if len(on[kind]) > 0 {
+				ask(op, rapid.SampledFrom(on[kind]).Draw(o.t, "place"))
+			}
+		}
+	}
+	for _, op := range onNames {
+		o.namesBy(op, rapid.SampledFrom(places).Draw(o.t, "src"), rapid.SampledFrom(places).Draw(o.t, "dst"))
+	}
+	for _, op := range onNobody {
+		o.networkBy(op)
 	}
 }
 
 // names asks about a move or a link.
 func (o *supervised) names(src, dst ir.Location) {
+	if o.now.Movable(src.String(), dst.String()) {
+		o.namesBy(rapid.SampledFrom(onNames).Draw(o.t, "op"), src, dst)
+	}
+}
+
+func (o *supervised) namesBy(op string, src, dst ir.Location) {
 	sk, dk := o.now.Kind(src.String()), o.now.Kind(dst.String())
 	if !o.now.Movable(src.String(), dst.String()) {
 		return
 	}
-	q := asking{op: rapid.SampledFrom(onNames).Draw(o.t, "op"), a: src, b: dst, enforced: []ir.Enforcement{
+	q := asking{op: op, a: src, b: dst, enforced: []ir.Enforcement{
 		o.enforced(src, ir.AspectMove), o.enforced(dst, ir.AspectMove), o.enforced(src, ir.AspectDelete), o.enforced(dst, ir.AspectCreate),
 		o.enforced(dst, ir.AspectUpdate), o.enforced(dst, ir.AspectDelete),
 	}}
@@ -243,8 +271,10 @@ func (o *supervised) names(src, dst ir.Location) {
 }
 
 // network asks about sockets.
-func (o *supervised) network() {
-	q := asking{op: rapid.SampledFrom(onNobody).Draw(o.t, "op"), apart: true}
+func (o *supervised) network() { o.networkBy(rapid.SampledFrom(onNobody).Draw(o.t, "op")) }
+
+func (o *supervised) networkBy(op string) {
+	q := asking{op: op, apart: true}
 	if q.op != "abstract" {
 		q.a = ir.In(fmt.Sprint(port + rapid.IntRange(0, 1).Draw(o.t, "port")))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // PlacesMode has this program try kept places in a directory: alone in its mount namespace, or without privileges.
@@ -165,10 +166,9 @@ func (w *placesWorld) mount(r *rand.Rand, one, other string) string {
 }
 
 // RunPlaces is the worker.
-func RunPlaces(dir string, rounds int) error {
+func RunPlaces(dir string, rounds int, seed uint64) error {
 	mounting := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") == nil
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := epoch.Source(seed, 0)
 	used, taken := 0, 0
 	for round := range rounds {
 		world := filepath.Join(dir, fmt.Sprint("world", round))
@@ -213,11 +213,12 @@ func RunPlaces(dir string, rounds int) error {
 // TestPlaces: a ruleset of kept places grants the same as one of places that are opened for it, whatever others
 // have changed meanwhile: names, directories, links, modes and mounts.
 func TestPlaces(t *testing.T) {
+	t.Parallel()
 	if ABI() == 0 {
 		t.Skip("needs Landlock")
 	}
 	root := os.Getuid() == 0
-	run := func(attr *syscall.SysProcAttr) {
+	run := func(seed uint64, attr *syscall.SysProcAttr) {
 		t.Helper()
 		dir, err := os.MkdirTemp("/tmp", "places-test-")
 		if err == nil && attr.Credential != nil {
@@ -236,7 +237,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer program.Close()
-		c := exec.Command("/proc/self/fd/3", PlacesMode, dir, fmt.Sprint(irtest.Times(100)))
+		c := exec.Command("/proc/self/fd/3", PlacesMode, dir, fmt.Sprint(irtest.Times(100)), fmt.Sprint(seed))
 		c.ExtraFiles, c.SysProcAttr, c.Dir = []*os.File{program}, attr, "/"
 		out, err := c.CombinedOutput()
 		t.Logf("%s", out)
@@ -244,12 +245,14 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%v: %s", err, out)
 		}
 	}
-	if root {
-		run(&syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS})
-		run(&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}})
-		return
+	for _, seed := range epoch.Seeds(t) {
+		if !root {
+			run(seed, &syscall.SysProcAttr{})
+			continue
+		}
+		run(seed, &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS})
+		run(seed, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}})
 	}
-	run(&syscall.SysProcAttr{})
 }
 
 // TestPlacesUnwatched: a place that each start has to compare gets no rule ahead of the start.

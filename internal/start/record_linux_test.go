@@ -16,6 +16,7 @@ import (
 // TestRecordSaysWhatIsHeld: the cells that a record calls not enforced are those that the start
 // needed accepted, and every other one that has something to enforce names its means.
 func TestRecordSaysWhatIsHeld(t *testing.T) {
+	t.Parallel()
 	irtest.Check(t, 5000, 1, func(rt *rapid.T) {
 		tool := irtest.Tool(rt, irtest.Plain, 4)
 		for k := ir.LimitMemory; k <= ir.LimitFileSize; k++ {

@@ -41,6 +41,8 @@ type sequence struct {
 	// history is the steps so far, threads the number of the thread to be used next.
 	history []step
 	threads int
+	// turn is the number of the round, which gives its first step a kind.
+	turn int
 	// flipped is a kind whose verdicts are inverted.
 	flipped string
 }
@@ -171,8 +173,11 @@ func (s *sequence) round() error {
 	}
 	ahead := s.tree.clone()
 	list := make([]step, 1+s.IntN(28))
+	s.turn++
 	for i := range list {
-		list[i] = s.step(ahead)
+		if list[i] = s.step(ahead); i == 0 {
+			list[i] = s.given(ahead, s.turn, list[i])
+		}
 		o := ahead.judge(s.by, list[i])
 		if list[i].Done = o.done(); o.done() && o.apply != nil {
 			o.apply()

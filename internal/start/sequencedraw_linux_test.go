@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -297,6 +298,25 @@ func (d *draws) step(t *tree) step {
 			return q
 		}
 	}
+}
+
+// toolSteps are the kinds of the tool's steps.
+var toolSteps = sync.OnceValue(func() []string {
+	return slices.DeleteFunc(allSteps(), func(op string) bool {
+		return slices.Contains(opsOfHost, op) || slices.Contains(opsOfRace, op)
+	})
+})
+
+// given draws a step of the kind whose turn it is, or is another step where the tree has none of that kind.
+func (d *draws) given(t *tree, turn int, other step) step {
+	const tries = 1000
+	kind := toolSteps()[turn%len(toolSteps())]
+	for range tries {
+		if q, ok := d.tryStep(t); ok && q.Op == kind {
+			return q
+		}
+	}
+	return other
 }
 
 func (d *draws) tryStep(t *tree) (step, bool) {

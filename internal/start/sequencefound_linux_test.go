@@ -2,7 +2,6 @@ package start_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // Faults that the sequences have found, each by itself.
@@ -22,6 +22,7 @@ import (
 // TestDescriptorsByLinks: /dev/fd is a symlink to /proc/self/fd, which the supervisor took for
 // its own, where the tool's descriptor is not open.
 func TestDescriptorsByLinks(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(os.Symlink("/proc/self/fd", f.at("docs/link")))
 	links := []string{f.at("docs/link")}
@@ -37,6 +38,7 @@ func TestDescriptorsByLinks(t *testing.T) {
 // TestProgramsThatAreNone: a listed program that is a directory, or below a file, kept the tool
 // from starting, and for one that is a fifo the start waited for ever.
 func TestProgramsThatAreNone(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(unix.Mkfifo(f.at("docs/fifo"), 0o755))
 	tool := ir.NewTool("t")
@@ -60,6 +62,7 @@ func TestProgramsThatAreNone(t *testing.T) {
 // TestSlashBehindALink: a slash behind the name of a symlink had the supervisor remove, move
 // and make the target of the symlink; the kernel keeps to the name.
 func TestSlashBehindALink(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(os.Mkdir(f.at("docs/empty"), 0o755))
 	f.must(os.Symlink("empty", f.at("docs/link")))
@@ -119,6 +122,7 @@ func byTool(op, a string) step { return step{Op: op, A: spot{How: "absolute", Re
 // no rule for files made later, and the supervisor left the file to it as soon as the path of
 // the rule was free again.
 func TestRemovedFile(t *testing.T) {
+	t.Parallel()
 	replayed(t, []ir.FSRule{rule("", ir.Caps(ir.Create, ir.Update)), rule("a/a", ir.Caps(ir.Read, ir.Create))}, nil,
 		step{Op: "host make", Host: true, A: spot{Rest: "ws/a"}, Text: "/"}, byHost("make", "ws/a/a", ""),
 		byTool("hold", "a/a"), byHost("remove", "ws/a/a", ""), step{Op: "reopen", A: spot{How: "magic"}})
@@ -128,45 +132,56 @@ func TestRemovedFile(t *testing.T) {
 // moves that. For a directory the move would be an escalation: names could be made in it at its
 // new place.
 func TestMovedMeanwhile(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	f.must(errors.Join(os.Mkdir(f.at("from"), 0o755), os.Mkdir(f.at("to"), 0o755), os.Mkdir(f.dir+"/apart", 0o755)))
 	x := startMode(t, "kernel-supervised", f.compiled(rule("from", ir.All.Without(ir.Create)), rule("to", ir.All)), f.dir, nil)
 	t.Cleanup(x.stop)
 	x.exchange(t, attempt{Op: "none"})
-	rounds, back := max(int(3_000*scale()), 100), 0
-	for range rounds {
-		f.write("from/x", "x")
-		var stop atomic.Bool
-		ended := make(chan bool)
-		go func() {
-			for !stop.Load() {
-				_ = unix.Renameat2(unix.AT_FDCWD, f.at("from/x"), unix.AT_FDCWD, f.dir+"/apart", unix.RENAME_EXCHANGE)
-			}
-			close(ended)
-		}()
-		e := x.exchange(t, attempt{Op: "rename", A: "from/x", B: "to/y"})[0]
-		stop.Store(true)
-		<-ended
-		var st unix.Stat_t
-		switch err := unix.Lstat(f.at("to/y"), &st); {
-		case (err == nil) != (e == 0):
-			t.Fatalf("the tool is told %v, and at the new name: %v", e, err)
-		case e != 0 && e != unix.EXDEV:
-			t.Fatalf("the move came to %v", e)
-		case e == unix.EXDEV:
-			back++
-		case st.Mode&unix.S_IFMT == unix.S_IFDIR:
-			t.Fatal("a directory was moved to where more is granted")
-		}
-		f.must(errors.Join(os.RemoveAll(f.at("from/x")), os.RemoveAll(f.at("to/y")), os.RemoveAll(f.dir+"/apart"), os.Mkdir(f.dir+"/apart", 0o755)))
+	rounds := irtest.Times(3_000)
+	met := rounds / 2
+	if irtest.Full() {
+		met = rounds
 	}
-	fmt.Printf("moves while files are exchanged: %d, of these %d refused or taken back\n", rounds, back)
+	irtest.Race(t, met, rounds, func(int) bool { return f.movedMeanwhile(x) })
+}
+
+// movedMeanwhile has a tool move a file while that is exchanged with a directory, and reports whether the move was
+// refused or taken back.
+func (f *fortress) movedMeanwhile(x *tool) bool {
+	f.write("from/x", "x")
+	var stop atomic.Bool
+	ended := make(chan bool)
+	go func() {
+		for !stop.Load() {
+			_ = unix.Renameat2(unix.AT_FDCWD, f.at("from/x"), unix.AT_FDCWD, f.dir+"/apart", unix.RENAME_EXCHANGE)
+		}
+		close(ended)
+	}()
+	e := x.exchange(f.t, attempt{Op: "rename", A: "from/x", B: "to/y"})[0]
+	stop.Store(true)
+	<-ended
+	var st unix.Stat_t
+	switch err := unix.Lstat(f.at("to/y"), &st); {
+	case (err == nil) != (e == 0):
+		f.t.Fatalf("the tool is told %v, and at the new name: %v", e, err)
+	case e != 0 && e != unix.EXDEV:
+		f.t.Fatalf("the move came to %v", e)
+	case e == 0 && st.Mode&unix.S_IFMT == unix.S_IFDIR:
+		f.t.Fatal("a directory was moved to where more is granted")
+	}
+	for _, p := range []string{f.at("from/x"), f.at("to/y"), f.dir + "/apart"} {
+		f.must(os.RemoveAll(p))
+	}
+	f.must(os.Mkdir(f.dir+"/apart", 0o755))
+	return e == unix.EXDEV
 }
 
 // TestLongSocketPaths: in a directory with a long name the oracle asks about sockets all the
 // same; the address was too long for the kernel to check any right, and a denial seemed to be
 // missing, in one of some fifteen runs.
 func TestLongSocketPaths(t *testing.T) {
+	t.Parallel()
 	f := newFortress(t)
 	long := "docs/" + strings.Repeat("long/", 20)
 	f.must(os.MkdirAll(f.at(long), 0o755))

@@ -173,11 +173,7 @@ func (s *sequence) put(p string, f *inode) error {
 	case unix.S_IFIFO:
 		err = unix.Mknod(p, unix.S_IFIFO|0o755, 0)
 	default:
-		var fd int
-		if fd, err = unix.Open(p, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o755); err == nil {
-			_, err = unix.Write(fd, contents(f.holds))
-			_ = unix.Close(fd)
-		}
+		err = fillProgram(p, os.O_CREATE|os.O_EXCL, contents(f.holds))
 	}
 	if err == nil && s.who != nil {
 		err = unix.Lchown(p, int(s.who.Uid), int(s.who.Gid))

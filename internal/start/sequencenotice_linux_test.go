@@ -3,19 +3,19 @@ package start_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // TestSequencesNotice: where the verdicts of one kind are inverted, the sequences fail, so they
 // would notice a supervisor that has them wrong.
 func TestSequencesNotice(t *testing.T) {
+	t.Parallel()
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
@@ -24,7 +24,7 @@ func TestSequencesNotice(t *testing.T) {
 		kinds = []string{"rename", "start"}
 	}
 	base := workspace(t)
-	seed := uint64(time.Now().UnixNano())
+	seed := epoch.Seed(t)
 	fmt.Printf("property %s: seed %d, %d kinds\n", t.Name(), seed, len(kinds))
 	for _, kind := range kinds {
 		if n := noticed(t, filepath.Join(base, kind), seed, kind); n < 0 {
@@ -47,11 +47,11 @@ func allJudged() []string {
 func noticed(t *testing.T, base string, seed uint64, kind string) int {
 	const runs = 30
 	for run := range runs {
-		s, err := newSequence(base+strconv.Itoa(run), nil, rand.New(rand.NewPCG(seed, uint64(run))), newSequenceTally())
+		s, err := newSequence(base+strconv.Itoa(run), nil, epoch.Source(seed, uint64(run)), newSequenceTally())
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.flipped = kind
+		s.flipped, s.turn = kind, run*roundsOfRun
 		if err = s.begin(t); err != nil {
 			t.Fatal(err)
 		}

@@ -26,9 +26,6 @@ func newWorkshop(t *testing.T, who identity) *fortress {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
-	if who != nil && os.Geteuid() != 0 {
-		t.Skip("runs as an unprivileged user already")
-	}
 	f := &fortress{t: t, dir: workspace(t)}
 	f.root = filepath.Join(f.dir, "ws")
 	for _, d := range []string{"home", "ws/plain"} {
@@ -60,6 +57,7 @@ func (f *fortress) shell(who identity, command string) (int, string) {
 // TestNewPrograms: a program that is made beside an exception starts in the same run, as it
 // would anywhere, and a program that the policy denies does not.
 func TestNewPrograms(t *testing.T) {
+	t.Parallel()
 	const script = `printf '#!/bin/sh -e\necho "$0 $*"\n' > s && chmod +x s; `
 	const chain = `cp /bin/echo e; printf '#!./e\n' > s1; for i in 1 2 3 4 5; do printf "#!./s$i\n" > s$((i+1)); done; chmod +x s?; `
 	cases := []struct {
@@ -100,27 +98,29 @@ func TestNewPrograms(t *testing.T) {
 		{"many", `cp /bin/true t; i=0; while [ $i -lt 50 ]; do ./t & i=$((i+1)); done; wait; echo all`, 0, "all"},
 		{"again", `cp $BIN b; ./b kernel-again`, 0, "name exe args kernel-told again descriptors 0 1 2 blocked 0"},
 	}
-	for user, who := range map[string]identity{"user": nil, "nobody": {Uid: 65534, Gid: 65534}} {
+	users(t, func(t *testing.T, who identity) {
 		for _, c := range cases {
-			t.Run(user+"/"+c.name, func(t *testing.T) {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
 				f := newWorkshop(t, who)
 				if status, out := f.shell(who, "BIN="+binary+"; "+c.command); status != c.status || !strings.HasSuffix(out, c.out) {
 					t.Errorf("%d: %s", status, out)
 				}
 			})
 		}
-	}
+	})
 }
 
 // TestNewProgramsByAnyName: every spelling of a path and every kind of descriptor leads
 // to a program that was made later, in a process that makes it itself.
 func TestNewProgramsByAnyName(t *testing.T) {
+	t.Parallel()
 	f := newWorkshop(t, nil)
 	f.tool = startMode(t, "kernel-supervised", f.spec, f.dir, nil)
 	t.Cleanup(f.stop)
 	f.do("none", "", "")
 	f.must(copyFile("/bin/true", f.at("new")))
-	f.must(os.WriteFile(f.at("script"), []byte("#!/bin/sh\ntrue\n"), 0o755))
+	f.must(writeProgram(f.at("script"), []byte("#!/bin/sh\ntrue\n")))
 	f.must(os.Symlink("ws", filepath.Join(f.dir, "link")))
 	for _, file := range []string{"new", "script", "plain/e"} {
 		for _, how := range spellings {
@@ -137,12 +137,13 @@ func TestNewProgramsByAnyName(t *testing.T) {
 // TestFailedStarts: a process whose start fails goes on as it was: the error is the kernel's,
 // its descriptors and signals are unchanged.
 func TestFailedStarts(t *testing.T) {
+	t.Parallel()
 	f := newWorkshop(t, nil)
 	f.tool = startMode(t, "kernel-supervised", f.spec, f.dir, nil)
 	t.Cleanup(f.stop)
 	f.do("none", "", "")
-	f.must(os.WriteFile(f.at("garbage"), []byte("\x7fELF garbage"), 0o755))
-	f.must(os.WriteFile(f.at("orphan"), []byte("#!./nowhere\n"), 0o755))
+	f.must(writeProgram(f.at("garbage"), []byte("\x7fELF garbage")))
+	f.must(writeProgram(f.at("orphan"), []byte("#!./nowhere\n")))
 	for file, want := range map[string]syscall.Errno{"garbage": syscall.ENOEXEC, "orphan": syscall.ENOENT, "plain/e": syscall.EACCES} {
 		if e := f.do("failing", file, "100"); e != want {
 			t.Errorf("%s: %v, want %v", file, e, want)
@@ -154,8 +155,10 @@ func TestFailedStarts(t *testing.T) {
 // rewrites path and arguments, or puts a program that is not listed in the place of every
 // free descriptor.
 func TestNothingElseStarts(t *testing.T) {
+	t.Parallel()
 	for _, op := range []string{"swapped", "stolen"} {
 		t.Run(op, func(t *testing.T) {
+			t.Parallel()
 			s := oneShop(t)
 			a, b := s.rule("a", "bin/a"), s.rule("b", "bin/b")
 			a.AnyArgs, a.Args = false, []ir.ArgPattern{{Words: []string{"yes"}}}
@@ -166,26 +169,8 @@ func TestNothingElseStarts(t *testing.T) {
 			for _, name := range []string{"a", "b"} {
 				s.renew(filepath.Join("bin", name), "/bin/echo", nil)
 			}
-			rounds := max(int(6_000*scale()), 100)
-			if e := s.tool.exchange(t, attempt{Op: op, A: "out", B: strconv.Itoa(rounds)})[0]; e != 0 {
-				t.Fatal(e)
-			}
-			data, err := os.ReadFile(filepath.Join(s.root, "out"))
-			s.must(err)
-			said := map[string]int{}
-			for line := range strings.Lines(string(data)) {
-				said[strings.TrimSuffix(line, "\n")]++
-			}
-			counts, _ := os.ReadFile(filepath.Join(s.root, "out.counts"))
-			fmt.Printf("new programs, %s: %d rounds, %s, printed %v\n", op, rounds, counts, said)
-			for line := range said {
-				if line != "yes" && line != "not" {
-					t.Errorf("printed %q", line)
-				}
-			}
-			if said["yes"] < rounds/8 {
-				t.Errorf("%d were started of the %d where the other thread rests", said["yes"], rounds/8)
-			}
+			said, least := s.contest(t, op, 6_000)
+			onlyListed(t, said, least)
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -56,6 +55,9 @@ func failing(a, b name) error {
 // process, while a thread makes every free one the program /bin/pwd.
 func stolen(a, b name) error {
 	rounds, _ := strconv.Atoi(filepath.Base(b.path))
+	if err := noted(a.path+".counts", nil); err != nil { // so that the Go runtime has all of its descriptors
+		return err
+	}
 	out, err := unix.Open(a.path, unix.O_CREAT|unix.O_WRONLY|unix.O_APPEND, 0o644)
 	if err != nil {
 		return err
@@ -75,16 +77,22 @@ func stolen(a, b name) error {
 	defer unix.Close(other)
 	text := []byte("bin/a\x00yes\x00")
 	argv := [3]uintptr{uintptr(unsafe.Pointer(&text[0])), uintptr(unsafe.Pointer(&text[6]))}
+	var free []int
+	const most = 40
+	for fd, taken := 0, descriptors(); fd < most; fd++ {
+		if !slices.Contains(taken, strconv.Itoa(fd)) {
+			free = append(free, fd)
+		}
+	}
 	thief := func(int) {
-		const most = 40
-		for fd := other + 1; fd < most; fd++ {
+		for _, fd := range free {
 			_, _, _ = syscall.RawSyscall(unix.SYS_DUP3, uintptr(other), uintptr(fd), unix.O_CLOEXEC)
 			_, _, _ = syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 		}
 	}
 	counts := ends(rounds, thief, func() int { return cloneStart(argv[0], uintptr(unsafe.Pointer(&argv[0]))) })
 	runtime.KeepAlive(text)
-	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
+	return noted(a.path+".counts", counts)
 }
 
 // cloneStart is forkStart for a clone that has its descriptors in common with this process.

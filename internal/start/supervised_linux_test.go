@@ -147,6 +147,7 @@ func (o *supervised) become(now irtest.World) {
 // questions draws about n of them.
 func (o *supervised) questions(n int) {
 	places := o.now.Places()
+	o.every(places)
 	draw := func(what string) ir.Location { return rapid.SampledFrom(places).Draw(o.t, what) }
 	for range 2 * n {
 		if len(o.plan) >= n {

@@ -8,9 +8,10 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // TestKeepThread: on another thread than the one on which the process began, a goroutine keeps to its thread also
@@ -41,15 +42,10 @@ func TestKeepThread(t *testing.T) {
 			continue
 		}
 		others++
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		await.Until(t, fmt.Sprintf("thread %d ends with the goroutine that kept to it", tid), func() bool {
 			_, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", tid))
-			if errors.Is(err, fs.ErrNotExist) {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatalf("thread %d runs on after a goroutine that kept to it has ended", tid)
-			}
-		}
+			return errors.Is(err, fs.ErrNotExist)
+		})
 	}
 	if others == 0 {
 		t.Error("every goroutine ran on the first thread")

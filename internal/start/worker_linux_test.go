@@ -178,7 +178,7 @@ var attempts = map[string]func(a, b name) error{
 	"mptcp":       func(a, _ name) error { return reach(a.path, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP) },
 	"udp":         func(a, _ name) error { return reach(a.path, unix.AF_INET, unix.SOCK_DGRAM, 0) },
 	"throughlink": throughLink,
-	"abstract":    func(_, _ name) error { return dialUnix("\x00accessc-test") },
+	"abstract":    func(a, _ name) error { return dialUnix("\x00" + filepath.Base(a.path)) },
 }
 
 func close2(fd int, err error) error {

@@ -102,7 +102,7 @@ func newCastle(t *testing.T, who identity) *castle {
 	for link, to := range map[string]string{"toenv": ".env", "out": "../outside/secret", "todeep": "sub/deep"} {
 		owned(c.root+"/"+link, os.Symlink(to, c.root+"/"+link))
 	}
-	for _, name := range []string{c.root + "/host.sock", "\x00accessc-test"} {
+	for _, name := range []string{c.root + "/host.sock", "\x00" + c.abstract()} {
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
 		if err != nil {
 			t.Fatal(err)
@@ -138,6 +138,9 @@ func newCastle(t *testing.T, who identity) *castle {
 	return c
 }
 
+// abstract is the name of a socket of the host that is no file.
+func (c *castle) abstract() string { return filepath.Base(filepath.Dir(filepath.Dir(c.root))) }
+
 func (c *castle) do(op, a, b string) syscall.Errno {
 	c.t.Helper()
 	return c.exchange(c.t, attempt{Op: op, A: a, B: b})[0]
@@ -161,12 +164,13 @@ func asEach(t *testing.T, test func(*testing.T, identity)) {
 		if os.Geteuid() != 0 {
 			t.Skip("runs as an unprivileged user already")
 		}
-		test(t, &syscall.Credential{Uid: 65534, Gid: 65534})
+		test(t, nobody)
 	})
 }
 
 // TestWrappedHolds: the rules that the ledger calls exact withstand attacks.
 func TestWrappedHolds(t *testing.T) {
+	t.Parallel()
 	asEach(t, func(t *testing.T, who identity) {
 		c := newCastle(t, who)
 		c.attack(false, "read free", "write free", "read docs/page", "list docs", "mkdir new", "rename free new/free")
@@ -188,10 +192,11 @@ func TestWrappedHolds(t *testing.T) {
 // TestWrappedIsAlone: no namespace can be made in which a cover could be taken off, and nothing leads to
 // other processes.
 func TestWrappedIsAlone(t *testing.T) {
+	t.Parallel()
 	asEach(t, func(t *testing.T, who identity) {
 		c := newCastle(t, who)
 		c.attack(true, "unshare", "clone", "clone3", "umount .env", "umount keys", "remount docs", "remount .env", "sti", "vsock", "local", "uring", "extra",
-			"dial host.sock", "abstract", "tcp 9", "udp 9", "mptcp 9", "bind new.sock")
+			"dial host.sock", "abstract "+c.abstract(), "tcp 9", "udp 9", "mptcp 9", "bind new.sock")
 		// The tool can trace the sandbox's first process, which is of the same user, so that must be under the filter as well.
 		c.attack(false, "init")
 	})
@@ -200,6 +205,7 @@ func TestWrappedIsAlone(t *testing.T) {
 // TestWrappedConsole: the terminal of a start is nowhere in the sandbox. bwrap puts that of the standard output
 // at /dev/console.
 func TestWrappedConsole(t *testing.T) {
+	t.Parallel()
 	asEach(t, func(t *testing.T, who identity) {
 		c := newCastle(t, who)
 		c.attack(true, "read /dev/console", "write /dev/console")
@@ -233,6 +239,7 @@ func TestWrappedConsole(t *testing.T) {
 
 // TestWrappedSwapped: a place that has become a symbolic link since the build is not followed.
 func TestWrappedSwapped(t *testing.T) {
+	t.Parallel()
 	asEach(t, func(t *testing.T, who identity) {
 		c := newCastle(t, who)
 		c.attack(false, "read free")
@@ -259,6 +266,7 @@ func TestWrappedSwapped(t *testing.T) {
 // directory, while tools start. None that starts sees a file from outside by any of the names. The exchanges come as often as starts
 // take: on a busy machine, where they take long, hardly one would come through a fixed number of exchanges per second.
 func TestWrappedRace(t *testing.T) {
+	t.Parallel()
 	asEach(t, func(t *testing.T, who identity) {
 		c := newCastle(t, who)
 		dir := filepath.Dir(c.root)
@@ -348,6 +356,7 @@ func (p *pace) pause() time.Duration {
 
 // TestWrappedLeaks: the leaks are those that the ledger predicts, each under its gap.
 func TestWrappedLeaks(t *testing.T) {
+	t.Parallel()
 	c := newCastle(t, nil)
 	says := func(id ir.RuleID, a ir.Aspect, gap ir.Gap) {
 		t.Helper()
@@ -375,7 +384,7 @@ func TestWrappedLeaks(t *testing.T) {
 	c.attack(false, "create keys/new", "list keys")
 	says("fs[3]", ir.AspectOthers, ir.GapFSReplaced)
 	// A program in a place that may be read.
-	if err := os.WriteFile(c.root+"/docs/program", []byte(script), 0o755); err != nil {
+	if err := writeProgram(c.root+"/docs/program", []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	c.attack(false, "execute docs/program")
