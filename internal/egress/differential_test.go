@@ -17,12 +17,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/elazarl/goproxy"
 
 	"github.com/accessc/accessc/internal/egress"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // A dialogue is a request as it reached the server, and its answer as it reached the client.
@@ -111,7 +113,7 @@ func describe(start string, h http.Header, body io.Reader) string {
 // talk sends a request in a form and returns its outcome.
 func talk(t *testing.T, c net.Conn, form, text string, arrived *atomic.Value) dialogue {
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(await.Deadline(t))
 	arrived.Store("")
 	switch form {
 	case "absolute":
@@ -155,7 +157,7 @@ func TestLikeAnotherProxy(t *testing.T) {
 		}
 	}
 	theirs := w.other()
-	r := rand.New(rand.NewPCG(1, 2))
+	r := epoch.Rand(t)
 	passed := 0
 	for i := range 300 {
 		text, form := randomRequest(r), []string{"absolute", "CONNECT", "inspected"}[i%3]
@@ -172,7 +174,7 @@ func TestLikeAnotherProxy(t *testing.T) {
 			t.Errorf("%s: %q\nours %q\nother %q", form, text, ours, other)
 		}
 	}
-	if passed < 250 {
+	if irtest.Exact() && passed < 250 {
 		t.Error("only", passed, "requests passed")
 	}
 }

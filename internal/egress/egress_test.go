@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/net/proxy"
@@ -25,6 +24,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/egress"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
 // A world is a proxy among servers that names lead to.
@@ -152,7 +152,7 @@ func (w *world) connect(o egress.Origin) net.Conn {
 			c = nil
 		}
 	}
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(await.Deadline(w.TB))
 	return c
 }
 
@@ -269,7 +269,7 @@ func TestUnannounced(t *testing.T) {
 	}
 	defer c.Close()
 	fmt.Fprintf(c, "GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n")
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(await.Deadline(t))
 	if b, _ := io.ReadAll(c); len(b) > 0 {
 		t.Errorf("answered %q", b)
 	}

@@ -77,6 +77,13 @@ func (p *Proxy) Route(want netip.AddrPort, wait bool) (Origin, syscall.Errno) {
 	return o, e
 }
 
+// Expects reports whether a connection from an address is announced.
+func (p *Proxy) Expects(from netip.AddrPort) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.expected[from]) > 0
+}
+
 // Answer answers a DNS message of the tool, nil if it is none.
 func (p *Proxy) Answer(ctx context.Context, query []byte) []byte { return p.answerTo(ctx, query, 0) }
 

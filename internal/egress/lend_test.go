@@ -13,12 +13,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/accessc/accessc/internal/egress"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -29,6 +29,7 @@ type lender struct {
 	answer func(egress.Refusal) egress.Answer
 	asked  []string
 	used   []int
+	tries  atomic.Int64 // connections of open
 }
 
 // lend makes a world in which a list may be granted beside rules.
@@ -233,11 +234,7 @@ func TestLentGone(t *testing.T) {
 		}
 		<-asked
 		_ = c.Close()
-		select {
-		case <-over:
-		case <-time.After(20 * time.Second):
-			t.Errorf("%s: the question stays", name)
-		}
+		await.Receive(t, "the end of the question by "+name, over)
 	}
 }
 
@@ -317,7 +314,7 @@ func (g *guarded) Write(b []byte) (int, error) {
 // open is one connection after another in a form, each with requests for as long as they are answered.
 func (l *lender) open(name string, port uint16, stop <-chan struct{}) {
 	form := lentForms[name]
-	for {
+	for ; ; l.tries.Add(1) {
 		select {
 		case <-stop:
 			return
@@ -358,18 +355,22 @@ func TestLentRaces(t *testing.T) {
 		}
 	}
 	rounds := irtest.Times(10_000) / 4
+	after := func(n int, what string, count *atomic.Int64) {
+		least := count.Load() + int64(n)
+		await.Until(t, what, func() bool { return count.Load() >= least })
+	}
 	for i := 1; i <= rounds; i++ {
 		closed.Store(false)
 		l.proxy.Grant(2*i, ir.Endpoint{Scheme: "http", Host: host, Port: 80}, i%2 == 0)
 		l.proxy.Grant(2*i+1, ir.Endpoint{Scheme: "tcp", Host: host, Port: 81}, i%2 == 0)
-		time.Sleep(time.Duration(i%5) * time.Millisecond)
+		after(i%5, "the host is sent more", &written)
 		for n := 2 * i; n <= 2*i+1; n++ {
 			if err := l.proxy.Revoke(n); err != nil {
 				t.Fatal(err)
 			}
 		}
 		closed.Store(true)
-		time.Sleep(time.Duration(i%3) * time.Millisecond)
+		after(3*(i%3), "more connections are tried", &l.tries)
 	}
 	close(stop)
 	all.Wait()

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/egress"
+	"github.com/accessc/accessc/test/await"
 )
 
 // load is the size of a test: the everyday one, or that of ACCESSC_LOAD=1.
@@ -47,13 +47,15 @@ func held() resources {
 func settles(t testing.TB, before resources, spare int) {
 	t.Helper()
 	var now resources
-	for range 100 {
-		if now = held(); now.descriptors <= before.descriptors+spare && now.goroutines <= before.goroutines+spare {
-			return
+	defer func() {
+		if t.Failed() {
+			t.Logf("descriptors %d, then %d; goroutines %d, then %d", before.descriptors, now.descriptors, before.goroutines, now.goroutines)
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Errorf("descriptors %d, then %d; goroutines %d, then %d", before.descriptors, now.descriptors, before.goroutines, now.goroutines)
+	}()
+	await.Until(t, "descriptors and goroutines are as many as before", func() bool {
+		now = held()
+		return now.descriptors <= before.descriptors+spare && now.goroutines <= before.goroutines+spare
+	})
 }
 
 // source is an address of loopback for each connection of a crowd.
@@ -67,7 +69,7 @@ func TestCrowd(t *testing.T) {
 	n := load(800, 10_000)
 	limit := n * 9 / 10
 	w := newWorldOf(t, func(c *egress.Config) {
-		c.Limits.Connections, c.Limits.Handshake = limit, time.Minute
+		c.Limits.Connections, c.Limits.Handshake = limit, time.Hour
 		c.Dial = func(context.Context, netip.AddrPort) (net.Conn, error) {
 			a, b := net.Pipe()
 			go func() {
@@ -86,14 +88,12 @@ func TestCrowd(t *testing.T) {
 	during := held()
 	end()
 	var served, refused int
-	var median, late time.Duration
-	_, _ = fmt.Sscanf(line, "%d %d %d %d", &served, &refused, &median, &late)
+	_, _ = fmt.Sscanf(line, "%d %d", &served, &refused)
 	if served != limit || refused != n-limit {
 		t.Errorf("served %d and refused %d of %d, want %d: %s", served, refused, n, limit, line)
 	}
 	each := (during.memory - before.memory) / limit
-	t.Logf("%d connections: %d bytes of heap and stacks each, %d descriptors; new ones answered after %v in the middle, 99%% within %v",
-		limit, each, during.descriptors-before.descriptors, median, late)
+	t.Logf("%d connections: %d bytes of heap and stacks each, %d descriptors", limit, each, during.descriptors-before.descriptors)
 	if each > 48<<10 || during.descriptors > before.descriptors+limit+16 {
 		t.Errorf("%d bytes each, %d descriptors", each, during.descriptors-before.descriptors)
 	}
@@ -132,7 +132,6 @@ func TestCrowdClient(t *testing.T) {
 	}
 	n, _ := strconv.Atoi(count)
 	var mu sync.Mutex
-	var took []time.Duration
 	var open []net.Conn
 	var refused int
 	turns, all := make(chan struct{}, 32), sync.WaitGroup{}
@@ -140,10 +139,9 @@ func TestCrowdClient(t *testing.T) {
 		turns <- struct{}{}
 		all.Go(func() {
 			defer func() { <-turns }()
-			begun := time.Now()
 			c, err := (&net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(source(i))}).Dial("tcp", to)
 			if err == nil {
-				_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+				_ = c.SetDeadline(await.Deadline(t))
 				_, _ = c.Write([]byte{1})
 				_, err = c.Read(make([]byte, 1))
 			}
@@ -153,27 +151,43 @@ func TestCrowdClient(t *testing.T) {
 				refused++
 				return
 			}
-			took = append(took, time.Since(begun))
 			open = append(open, c)
 		})
 	}
 	all.Wait()
-	slices.Sort(took)
-	fmt.Println(len(took), refused, int64(took[len(took)/2]), int64(took[len(took)*99/100]))
+	fmt.Println(len(open), refused)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	runtime.KeepAlive(open)
 }
 
 // TestSlowClients: clients that never finish a message do not hold up others, and are given up.
 func TestSlowClients(t *testing.T) {
-	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Handshake = time.Second }, allow("example.com"))
+	w, slow := slowClients(t, time.Hour)
+	if code, body := w.get(w.client(false, ""), "http://example.com/"); code != 200 {
+		t.Error("another client:", code, body)
+	}
+	for _, c := range slow {
+		c.Close()
+	}
+	w.proxy.Close()
+	before := held()
+	w, slow = slowClients(t, 100*time.Millisecond)
+	for i, c := range slow {
+		_ = c.SetDeadline(await.Deadline(t))
+		if _, err := io.Copy(io.Discard, c); os.IsTimeout(err) {
+			t.Error("still open:", i%5)
+		}
+		c.Close()
+	}
+	w.proxy.Close()
+	settles(t, before, 8)
+}
+
+// slowClients are clients of all forms that have sent a part of a message to a proxy that waits some time for the rest.
+func slowClients(t *testing.T, handshake time.Duration) (w *world, slow []net.Conn) {
+	w = newWorldOf(t, func(c *egress.Config) { c.Limits.Handshake = handshake }, allow("example.com"))
 	w.names["example.com"] = "203.0.113.1"
 	hello := greeting(t, "example.com")
-	if code, body := w.get(w.client(false, ""), "http://example.com/"); code != 200 {
-		t.Fatal(code, body)
-	}
-	before := held()
-	var slow []net.Conn
 	for i := range load(150, 1500) {
 		var c net.Conn
 		var text string
@@ -192,18 +206,7 @@ func TestSlowClients(t *testing.T) {
 		_, _ = io.WriteString(c, text)
 		slow = append(slow, c)
 	}
-	begun := time.Now()
-	if code, body := w.get(w.client(false, ""), "http://example.com/"); code != 200 || time.Since(begun) > 900*time.Millisecond {
-		t.Error("another client:", code, body, time.Since(begun))
-	}
-	for i, c := range slow {
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-		if _, err := io.Copy(io.Discard, c); os.IsTimeout(err) {
-			t.Error("still open:", i%5)
-		}
-		c.Close()
-	}
-	settles(t, before, 8)
+	return w, slow
 }
 
 // TestLarge: many bytes pass a tunnel in both directions, and take no memory. ACCESSC_LOAD=1 makes
@@ -224,10 +227,10 @@ func TestLarge(t *testing.T) {
 		}
 		_ = binary.Write(c, binary.BigEndian, []uint64{uint64(n), uint64(sum.Sum32())})
 	})
-	before, begun := held(), time.Now()
+	before := held()
 	c := w.dial(egress.Origin{Host: host("tcp.example"), Port: 9})
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Minute))
+	_ = c.SetDeadline(await.Deadline(t))
 	sent, got := crc32.NewIEEE(), crc32.NewIEEE()
 	for range size / len(part) {
 		sent.Write(part)
@@ -242,9 +245,7 @@ func TestLarge(t *testing.T) {
 	if err := binary.Read(c, binary.BigEndian, &end); err != nil || end[0] != uint64(size) || end[1] != uint64(sent.Sum32()) || got.Sum32() != sent.Sum32() {
 		t.Error(end, err, got.Sum32(), sent.Sum32())
 	}
-	took, during := time.Since(begun), held()
-	t.Logf("%d MB and back in %v: %.0f MB/s", size>>20, took, float64(2*size>>20)/took.Seconds())
-	if grown := during.memory - before.memory; grown > 8<<20 {
+	if grown := held().memory - before.memory; grown > 8<<20 {
 		t.Errorf("%d bytes of memory for it", grown)
 	}
 }
@@ -258,6 +259,7 @@ func TestNoGrowth(t *testing.T) {
 			if c == nil {
 				t.Fatal(f.name)
 			}
+			_ = c.SetDeadline(await.Deadline(t))
 			served(c, i, roots)
 			if i%3 == 0 {
 				_ = c.(*net.TCPConn).SetLinger(0)
@@ -286,7 +288,6 @@ func TestNoGrowth(t *testing.T) {
 
 // served speaks a part of a request, all of it, or none.
 func served(c net.Conn, i int, roots *x509.CertPool) {
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	if i%2 == 1 {
 		secure := tls.Client(c, &tls.Config{RootCAs: roots, ServerName: "example.com"})
 		if i%4 == 1 && secure.Handshake() != nil {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
+	"github.com/accessc/accessc/test/await"
 )
 
 // byToken runs a proxy for clients with a token, and returns the loader's end of its socket.
@@ -38,11 +40,7 @@ func byToken(t *testing.T, run func(control io.ReadWriter) error) (wire.Greeting
 	}
 	return g, func() {
 		ours.Close()
-		select {
-		case <-ended:
-		case <-time.After(10 * time.Second):
-			t.Error("the proxy outlives its control socket")
-		}
+		await.Receive(t, "the end of the proxy, after that of its control socket", ended)
 	}
 }
 
@@ -97,17 +95,8 @@ func TestServeByToken(t *testing.T) {
 
 // TestServeByTokenBytes: the token counts once, in a header of bounded size, however it is divided.
 func TestServeByTokenBytes(t *testing.T) {
-	var config egress.Config
-	w := newWorldOf(t, func(c *egress.Config) {
-		c.Limits.Handshake, c.Limits.Header = 2*time.Second, 8<<10
-		config = *c
-	}, allow("example.com"))
-	w.names["example.com"] = "93.184.216.34"
-	g, end := byToken(t, func(control io.ReadWriter) error { return egress.ServeByToken(control, config) })
-	defer end()
-	request, _ := http.NewRequest(http.MethodGet, "http://example.com/", nil)
-	request.SetBasicAuth(wire.User, g.Token)
-	with := "Proxy-Authorization: " + request.Header.Get("Authorization") + "\r\n"
+	g := tokenProxy(t, time.Hour)
+	with := tokenHeader(g)
 	const first = "GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n"
 	for _, c := range []struct {
 		name  string
@@ -121,26 +110,81 @@ func TestServeByTokenBytes(t *testing.T) {
 		{"another scheme", []string{first + strings.Replace(with, "Basic", "Bearer", 1) + "\r\n"}, "HTTP/1.1 407"},
 		{"for the host", []string{first + strings.TrimPrefix(with, "Proxy-") + "\r\n"}, "HTTP/1.1 407"},
 		{"in the body", []string{first + "\r\n" + with + "\r\n"}, "HTTP/1.1 407"},
-		{"never", []string{first + with}, ""},
-		{"too late", []string{first + "X: " + strings.Repeat("x", 9<<10)}, ""},
-		{"no line", []string{"\r\n\r\n"}, "HTTP/1.1 400"},
+		{"too long", []string{first + "X: " + strings.Repeat("x", 64<<10)}, "HTTP/1.1 431"},
 		{"SOCKS", []string{"\x05\x01\x00"}, "\x05\xff"},
 	} {
-		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", g.Port))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, part := range c.parts {
-			_, _ = io.WriteString(conn, part)
-			time.Sleep(10 * time.Millisecond)
-		}
-		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
-		said, _ := bufio.NewReader(conn).ReadString('\n')
-		if !strings.HasPrefix(said, c.want) || c.want == "" && said != "" {
+		if said := says(t, g, c.parts...); !strings.HasPrefix(said, c.want) || c.want == "" && said != "" {
 			t.Errorf("%s: %q, want %q", c.name, said, c.want)
 		}
-		conn.Close()
 	}
+	g = tokenProxy(t, 50*time.Millisecond)
+	for _, text := range []string{first + tokenHeader(g), first + "X: " + strings.Repeat("x", 9<<10)} {
+		if said := says(t, g, text); said != "" {
+			t.Errorf("%.100q, and no end: %q", text, said)
+		}
+	}
+	// The time may be over before the first byte has come.
+	if said := says(t, g, "\r\n\r\n"); said != "" && !strings.HasPrefix(said, "HTTP/1.1 400") {
+		t.Errorf("no line: %q", said)
+	}
+}
+
+// tokenProxy starts a proxy for clients with a token that waits some time for a request with a header of at most 8 KiB.
+func tokenProxy(t *testing.T, handshake time.Duration) wire.Greeting {
+	t.Helper()
+	var config egress.Config
+	w := newWorldOf(t, func(c *egress.Config) {
+		c.Limits.Handshake, c.Limits.Header = handshake, 8<<10
+		config = *c
+	}, allow("example.com"))
+	w.names["example.com"] = "93.184.216.34"
+	g, end := byToken(t, func(control io.ReadWriter) error { return egress.ServeByToken(control, config) })
+	t.Cleanup(end)
+	return g
+}
+
+// tokenHeader is the header by which a client says the token.
+func tokenHeader(g wire.Greeting) string {
+	request, _ := http.NewRequest(http.MethodGet, "http://example.com/", nil)
+	request.SetBasicAuth(wire.User, g.Token)
+	return "Proxy-Authorization: " + request.Header.Get("Authorization") + "\r\n"
+}
+
+// says sends parts to a proxy, each after it has read those before, and returns the first line that comes back.
+func says(t *testing.T, g wire.Greeting, parts ...string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", g.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetReadDeadline(await.Deadline(t))
+	for i, part := range parts {
+		if i > 0 {
+			await.Until(t, "the proxy has read a part", func() bool { return taken(conn) })
+		}
+		_, _ = io.WriteString(conn, part)
+	}
+	said, err := bufio.NewReader(conn).ReadString('\n')
+	if os.IsTimeout(err) {
+		t.Errorf("no answer to %.100q", parts)
+	}
+	return said
+}
+
+// taken reports whether the other end, a socket of this machine, has read all that was sent by a connection, by the column of its
+// receive queue in /proc/net/tcp (proc_pid_net(5)). Without that file, or when the other end is gone, it has.
+func taken(conn net.Conn) bool {
+	table, _ := os.ReadFile("/proc/net/tcp")
+	hex := func(a net.Addr) string { return fmt.Sprintf(":%04X", a.(*net.TCPAddr).Port) }
+	ours, theirs := hex(conn.LocalAddr()), hex(conn.RemoteAddr())
+	for line := range strings.Lines(string(table)) {
+		const local, remote, queues = 1, 2, 4
+		if f := strings.Fields(line); len(f) > queues && strings.HasSuffix(f[local], theirs) && strings.HasSuffix(f[remote], ours) {
+			return strings.HasSuffix(f[queues], ":00000000")
+		}
+	}
+	return true
 }
 
 // TestRunByToken: the process reads the policy of one tool, and says why it cannot serve.

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/internal/egress"
+	"github.com/accessc/accessc/test/await"
 )
 
 // stranger makes a connection that is not announced.
@@ -21,7 +21,7 @@ func (w *world) stranger() net.Conn {
 	if err != nil {
 		w.Fatal(err)
 	}
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(await.Deadline(w.TB))
 	return c
 }
 

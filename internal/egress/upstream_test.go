@@ -297,15 +297,15 @@ func TestCallersProxyBroken(t *testing.T) {
 		"binary":  func(c net.Conn) { _, _ = c.Write([]byte{0, 1, 2, 3, 10, 13, 10}) },
 		"no port": nil,
 	} {
-		w := newWorldOf(t, behind(map[string]string{"ALL_PROXY": "http://192.0.2.1:3128"}, func(c *egress.Config) { c.Limits.Dial = 300 * time.Millisecond }),
-			allow("example.com"))
+		w := newWorldOf(t, behind(map[string]string{"ALL_PROXY": "http://192.0.2.1:3128"}, func(c *egress.Config) {
+			c.Limits.Dial, c.Limits.Handshake, c.Limits.Idle = 300*time.Millisecond, time.Hour, time.Hour // so nothing else ends the wait
+		}), allow("example.com"))
 		if serve != nil {
 			w.listen(callersPort, serve)
 		}
-		begun := time.Now()
 		r, _ := request(t, w.connect(egress.Origin{}), "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n")
-		if r.StatusCode/100 != 5 || time.Since(begun) > 5*time.Second {
-			t.Errorf("%s: %s after %v", name, r.Status, time.Since(begun))
+		if r.StatusCode/100 != 5 {
+			t.Errorf("%s: %s", name, r.Status)
 		}
 	}
 	w := newWorldOf(t, func(c *egress.Config) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ import (
 type question struct {
 	hosts, host string
 	want        bool
-	port        string
+	port, trust string // of the server, and of the files with the authority
 }
 
 func questions() []*question {
@@ -50,32 +51,34 @@ func questions() []*question {
 // TestVerifiers: the verifiers of common clients accept certificates for the hosts of an
 // authority and for no others, even if its key signs one for another host.
 func TestVerifiers(t *testing.T) {
-	byHosts := map[string][]*question{}
-	for _, q := range questions() {
-		byHosts[q.hosts] = append(byHosts[q.hosts], q)
+	asked, authorities, trust := questions(), map[string]*Authority{}, map[string]string{}
+	for _, q := range asked {
+		if authorities[q.hosts] == nil {
+			var list []ir.Host
+			for h := range strings.FieldsSeq(q.hosts) {
+				list = append(list, parsed(t, h))
+			}
+			a, err := NewAuthority(list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			authorities[q.hosts], trust[q.hosts] = a, trustFiles(t, a)
+		}
+		q.port, q.trust = signed(t, authorities[q.hosts], parsed(t, q.host)), trust[q.hosts]
 	}
-	for hosts, asked := range byHosts {
-		var list []ir.Host
-		for h := range strings.FieldsSeq(hosts) {
-			list = append(list, parsed(t, h))
-		}
-		a, err := NewAuthority(list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		trust := trustFiles(t, a)
-		for _, q := range asked {
-			q.port = signed(t, a, parsed(t, q.host))
-		}
-		for name, ask := range verifiers {
-			t.Run(name+" "+hosts, func(t *testing.T) {
-				for i, got := range ask(t, trust, asked) {
-					if q := asked[i]; (got == "") != q.want {
-						t.Errorf("an authority for %s signs for %s: accepted %v, want %v: %s", q.hosts, q.host, got == "", q.want, got)
-					}
+	for name, ask := range verifiers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ask(t, asked)
+			if len(got) != len(asked) {
+				t.Fatalf("%d answers to %d questions: %q", len(got), len(asked), got)
+			}
+			for i, q := range asked {
+				if (got[i] == "") != q.want {
+					t.Errorf("an authority for %s signs for %s: accepted %v, want %v: %s", q.hosts, q.host, got[i] == "", q.want, got[i])
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
@@ -136,15 +139,15 @@ func signed(t *testing.T, a *Authority, h ir.Host) string {
 }
 
 // verifiers say for each question why a client refuses, empty if it accepts.
-var verifiers = map[string]func(t *testing.T, trust string, asked []*question) []string{
-	"go": func(t *testing.T, trust string, asked []*question) (out []string) {
-		text, err := os.ReadFile(trust + ".pem")
-		if err != nil {
-			t.Fatal(err)
-		}
-		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM(text)
+var verifiers = map[string]func(t *testing.T, asked []*question) []string{
+	"go": func(t *testing.T, asked []*question) (out []string) {
 		for _, q := range asked {
+			text, err := os.ReadFile(q.trust + ".pem")
+			if err != nil {
+				t.Fatal(err)
+			}
+			roots := x509.NewCertPool()
+			roots.AppendCertsFromPEM(text)
 			c, err := tls.Dial("tcp", "127.0.0.1:"+q.port, &tls.Config{RootCAs: roots, ServerName: q.host})
 			if err != nil {
 				out = append(out, err.Error())
@@ -155,65 +158,80 @@ var verifiers = map[string]func(t *testing.T, trust string, asked []*question) [
 		}
 		return out
 	},
-	"openssl": each("verify error", func(trust string, q *question) []string {
+	"openssl": each("verify error", func(q *question) []string {
 		kind := "-verify_hostname"
 		if isAddress(q) {
 			kind = "-verify_ip"
 		}
-		return []string{"openssl", "s_client", "-x509_strict", "-verify_return_error", "-CAfile", trust + ".pem", kind, q.host, "-connect", "127.0.0.1:" + q.port}
+		return []string{"openssl", "s_client", "-x509_strict", "-verify_return_error", "-CAfile", q.trust + ".pem", kind, q.host, "-connect", "127.0.0.1:" + q.port}
 	}),
-	"curl": each("curl: (60)", func(trust string, q *question) []string {
-		return []string{"curl", "-sS", "--cacert", trust + ".pem", "--resolve", q.host + ":" + q.port + ":127.0.0.1", "https://" + q.host + ":" + q.port}
+	"curl": each("curl: (60)", func(q *question) []string {
+		return []string{"curl", "-sS", "--cacert", q.trust + ".pem", "--resolve", q.host + ":" + q.port + ":127.0.0.1", "https://" + q.host + ":" + q.port}
 	}),
-	"git": each("certificate", func(trust string, q *question) []string {
-		return []string{"git", "-c", "http.sslCAInfo=" + trust + ".pem", "-c", "http.curloptResolve=" + q.host + ":" + q.port + ":127.0.0.1", "ls-remote", "https://" + q.host + ":" + q.port + "/x"}
+	"git": each("certificate", func(q *question) []string {
+		return []string{"git", "-c", "http.sslCAInfo=" + q.trust + ".pem", "-c", "http.curloptResolve=" + q.host + ":" + q.port + ":127.0.0.1", "ls-remote", "https://" + q.host + ":" + q.port + "/x"}
 	}),
-	"node": each("Error", func(trust string, q *question) []string {
-		return []string{"node", "-e", `const [ca, port, host, name] = process.argv.slice(1)
-require("tls").connect({ca: require("fs").readFileSync(ca), port, host: "127.0.0.1", servername: name, checkServerIdentity: (_, c) => require("tls").checkServerIdentity(host, c)}, function() { this.destroy() })`,
-			trust + ".pem", q.port, q.host, serverName(q)}
-	}),
-	"python3": each("Error", func(trust string, q *question) []string {
-		return []string{"python3", "-c", `import socket, ssl, sys
-c = ssl.create_default_context(cafile=sys.argv[1])
-c.verify_flags |= ssl.VERIFY_X509_STRICT
-c.wrap_socket(socket.create_connection(("127.0.0.1", int(sys.argv[2]))), server_hostname=sys.argv[3])`, trust + ".pem", q.port, q.host}
-	}),
-	"java": func(t *testing.T, trust string, asked []*question) (out []string) {
+	"node": all("node", "-e", `const { readFileSync: read } = require("fs"), tls = require("tls"), [...asked] = process.argv.slice(1)
+const ask = () => {
+  if (asked.length == 0) return
+  const [host, port, trust] = asked.shift().split("=")
+  const says = text => { console.log(text); ask() }
+  tls.connect({
+    ca: read(trust + ".pem"), port, host: "127.0.0.1", servername: require("net").isIP(host) ? "" : host,
+    checkServerIdentity: (_, c) => tls.checkServerIdentity(host, c),
+  }, function() { this.destroy(); says("yes") }).on("error", e => says("no " + e))
+}
+ask()`),
+	"python3": all("python3", "-c", `import socket, ssl, sys
+for asked in sys.argv[1:]:
+    host, port, trust = asked.split("=")
+    c = ssl.create_default_context(cafile=trust + ".pem")
+    c.verify_flags |= ssl.VERIFY_X509_STRICT
+    try:
+        c.wrap_socket(socket.create_connection(("127.0.0.1", int(port))), server_hostname=host).close()
+        print("yes")
+    except ssl.SSLError as e:
+        print("no", str(e).replace("\n", " "))`),
+	"java": func(t *testing.T, asked []*question) []string {
 		need(t, "java")
 		need(t, "javac")
 		dir := t.TempDir()
 		if text, err := exec.Command("javac", "-d", dir, "testdata/Verify.java").CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
-		args := []string{"-cp", dir, "-Djavax.net.ssl.trustStore=" + trust + ".p12", "-Djavax.net.ssl.trustStoreType=PKCS12", "Verify"}
+		return all("java", "-cp", dir, "Verify")(t, asked)
+	},
+}
+
+// all runs a program for all questions. It prints for each of them a line that begins with yes or no.
+func all(args ...string) func(*testing.T, []*question) []string {
+	return func(t *testing.T, asked []*question) (out []string) {
+		need(t, args[0])
+		args := slices.Clone(args)
 		for _, q := range asked {
-			args = append(args, q.host+"="+q.port)
+			trust := q.trust
+			if args[0] == "java" {
+				trust += ".p12"
+			}
+			args = append(args, q.host+"="+q.port+"="+trust)
 		}
-		cmd := exec.Command("java", args...)
-		cmd.Env = plainEnv()
+		var errs strings.Builder
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Env, cmd.Stderr = plainEnv(), &errs
 		text, err := cmd.Output()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%v: %s%s", err, text, errs.String())
 		}
 		for line := range strings.Lines(string(text)) {
 			out = append(out, strings.TrimPrefix(strings.TrimSpace(line), "yes"))
 		}
 		return out
-	},
+	}
 }
 
 func isAddress(q *question) bool {
 	_, err := netip.ParseAddr(q.host)
 	return err == nil
-}
-
-// serverName is the name in TLS, which addresses have none of.
-func serverName(q *question) string {
-	if isAddress(q) {
-		return ""
-	}
-	return q.host
 }
 
 // plainEnv is an environment without variables about trust or proxies.
@@ -228,10 +246,10 @@ func need(t *testing.T, program string) {
 }
 
 // each runs a program for each question. The program refuses if its output has the mark.
-func each(mark string, args func(trust string, q *question) []string) func(*testing.T, string, []*question) []string {
-	return func(t *testing.T, trust string, asked []*question) (out []string) {
+func each(mark string, args func(q *question) []string) func(*testing.T, []*question) []string {
+	return func(t *testing.T, asked []*question) (out []string) {
 		for _, q := range asked {
-			a := args(trust, q)
+			a := args(q)
 			need(t, a[0])
 			cmd := exec.Command(a[0], a[1:]...)
 			cmd.Env = plainEnv()

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/test/await"
 )
 
 // role names the variable that has a copy of this test play a part.
@@ -32,7 +33,7 @@ var roles = map[string]func(){
 	"deaf": func() {
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println(os.Getpid())
-		time.Sleep(time.Minute)
+		stay()
 	},
 	"seven": func() {
 		fmt.Println("last words")
@@ -41,21 +42,41 @@ var roles = map[string]func(){
 	"half": func() { fmt.Print("{\"half\":") },
 	"slow": func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		time.Sleep(50 * time.Millisecond)
 		fmt.Println("late")
 	},
 	"orphan": func() {
 		// The pipe stays open in a process that outlives the program.
-		cmd := exec.Command("sleep", "60")
+		cmd := play("stays")
 		cmd.Stdout = os.Stdout
 		if err := cmd.Start(); err == nil {
-			fmt.Println(cmd.Process.Pid)
+			_ = os.WriteFile(os.Getenv(orphanFile), []byte(strconv.Itoa(cmd.Process.Pid)), 0o600)
 		}
+	},
+	"stays": stay,
+	"interrupted": func() {
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGINT) // also where this test ignores it, as in the background of a script
+		fmt.Println("ready")
+		<-signals
+		os.Exit(42)
 	},
 	"relay": func() {
 		r := &Relay{In: os.Stdin, Out: os.Stdout, FromClient: pass, FromServer: pass}
 		_, _ = r.Run(play("deaf"), nil)
 	},
+}
+
+// orphanFile names the variable with the file in which the part orphan leaves the number of its process.
+const orphanFile = "RELAY_ORPHAN"
+
+// stay waits until something kills the process.
+func stay() {
+	in, out, err := os.Pipe()
+	if err != nil {
+		os.Exit(1)
+	}
+	_, _ = in.Read(make([]byte, 1))
+	_ = out.Close()
 }
 
 func TestMain(m *testing.M) {
@@ -82,17 +103,26 @@ func pass(line []byte, _ *jsonrpc.Outline) (forward, back []byte) {
 	return line, nil
 }
 
-// run relays to a program and returns its status, its output and the time that it took.
-func run(t *testing.T, name, input string, patience time.Duration) (int, string, time.Duration) {
+// run relays to a program that ends by itself, and returns its status and its output.
+func run(t *testing.T, name, input string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
-	r := &Relay{In: strings.NewReader(input), Out: &out, FromClient: pass, FromServer: pass, Patience: patience}
-	begun := time.Now()
+	r := &Relay{In: strings.NewReader(input), Out: &out, FromClient: pass, FromServer: pass, Patience: time.Hour}
 	status, err := r.Run(play(name), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return status, out.String(), time.Since(begun)
+	return status, out.String()
+}
+
+// begin starts a relay and returns its status when it ends.
+func begin(r *Relay, cmd *exec.Cmd, signals <-chan os.Signal) <-chan int {
+	done := make(chan int, 1)
+	go func() {
+		status, _ := r.Run(cmd, signals)
+		done <- status
+	}()
+	return done
 }
 
 // TestEcho: lines arrive in order and whole, both ways, and the end is the program's.
@@ -101,7 +131,7 @@ func TestEcho(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&in, "%d %s\n", i, strings.Repeat("x", i%300))
 	}
-	status, out, _ := run(t, "echo", in.String(), 10*time.Second)
+	status, out := run(t, "echo", in.String())
 	if status != 0 || out != in.String() {
 		t.Errorf("got status %d and %d bytes of %d", status, len(out), in.Len())
 	}
@@ -109,13 +139,13 @@ func TestEcho(t *testing.T) {
 
 // TestLastWords: the last words of a program arrive, and its status is that of the run.
 func TestLastWords(t *testing.T) {
-	if status, out, _ := run(t, "seven", "", 10*time.Second); status != 7 || out != "last words\n" {
+	if status, out := run(t, "seven", ""); status != 7 || out != "last words\n" {
 		t.Errorf("got %d, %q", status, out)
 	}
-	if status, out, _ := run(t, "slow", "", 10*time.Second); status != 0 || out != "late\n" {
+	if status, out := run(t, "slow", ""); status != 0 || out != "late\n" {
 		t.Errorf("got %d, %q", status, out)
 	}
-	if _, out, _ := run(t, "half", "", 10*time.Second); out != "" {
+	if _, out := run(t, "half", ""); out != "" {
 		t.Errorf("got half a line, %q", out)
 	}
 }
@@ -125,12 +155,20 @@ func TestDeaf(t *testing.T) { endDeaf(t, "deaf", func(int) {}) }
 
 // TestOrphan: a process that holds the output of an ended program does not hold the run.
 func TestOrphan(t *testing.T) {
-	status, out, took := run(t, "orphan", "", 2*time.Second)
-	if pid, err := strconv.Atoi(strings.TrimSpace(out)); err == nil {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+	name := filepath.Join(t.TempDir(), "orphan")
+	cmd := play("orphan")
+	cmd.Env = append(cmd.Env, orphanFile+"="+name)
+	in, client := io.Pipe() // does not end by itself
+	defer client.Close()
+	r := &Relay{In: in, Out: io.Discard, FromClient: pass, FromServer: pass, Patience: 20 * time.Millisecond}
+	status, _ := await.Receive(t, "the end of the run", begin(r, cmd, nil))
+	text, _ := os.ReadFile(name)
+	pid, err := strconv.Atoi(string(text))
+	if status != 0 || err != nil {
+		t.Fatalf("got %d, %v", status, err)
 	}
-	if status != 0 || took > 20*time.Second {
-		t.Errorf("got %d after %s", status, took)
+	if syscall.Kill(pid, syscall.SIGKILL) != nil {
+		t.Error("the process that holds the output has ended as well")
 	}
 }
 
@@ -149,33 +187,35 @@ func endDeaf(t *testing.T, name string, act func(pid int)) {
 	t.Helper()
 	in, write := io.Pipe()
 	pids := make(chan int, 1)
-	r := &Relay{In: in, Out: io.Discard, FromClient: pass, Patience: 200 * time.Millisecond}
+	r := &Relay{In: in, Out: io.Discard, FromClient: pass, Patience: 20 * time.Millisecond}
 	r.FromServer = func(line []byte, _ *jsonrpc.Outline) (forward, back []byte) {
 		if pid, err := strconv.Atoi(string(bytes.TrimSpace(line))); err == nil {
 			pids <- pid
 		}
 		return nil, nil
 	}
-	done := make(chan int, 1)
-	go func() {
-		status, _ := r.Run(play(name), nil)
-		done <- status
-	}()
-	act(<-pids)
-	select {
-	case status := <-done:
-		t.Fatalf("ended with %d before its input did", status)
-	case <-time.After(100 * time.Millisecond):
-	}
+	done := begin(r, play(name), nil)
+	pid, _ := await.Receive(t, "the program", pids)
+	act(pid)
+	// A relay that took the program for ended would not kill it.
 	_ = write.Close()
-	select {
-	case status := <-done:
-		if status != 128+int(syscall.SIGKILL) {
-			t.Errorf("got %d", status)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("the run did not end")
+	if status, _ := await.Receive(t, "the end of the run", done); status != 128+int(syscall.SIGKILL) {
+		t.Errorf("got %d", status)
 	}
+}
+
+// looked tells of the looks at the client's end of a pipe.
+type looked struct {
+	*os.File
+	looks chan struct{}
+}
+
+func (l looked) SyscallConn() (syscall.RawConn, error) {
+	select {
+	case l.looks <- struct{}{}:
+	default:
+	}
+	return l.File.SyscallConn()
 }
 
 // TestAbandoned: a program that reads nothing ends with its client, also where more lines wait for it than a pipe takes. The relay
@@ -190,31 +230,26 @@ func TestAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	r := &Relay{In: in, Out: io.Discard, FromClient: pass, FromServer: pass, Patience: 50 * time.Millisecond}
-	done := make(chan int, 1)
-	go func() {
-		status, _ := r.Run(play("deaf"), nil)
-		done <- status
-	}()
+	looks := make(chan struct{})
+	r := &Relay{In: looked{in, looks}, Out: io.Discard, FromClient: pass, FromServer: pass, Patience: 10 * time.Millisecond}
+	done := begin(r, play("deaf"), nil)
 	// One of the lines is on its way, and one stays in the client's pipe.
 	for _, size := range []int{100 << 10, 10 << 10} {
 		if _, err := client.WriteString(strings.Repeat("x", size) + "\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	select {
-	case status := <-done:
-		t.Fatalf("ended with %d before its client did", status)
-	case <-time.After(3 * still * r.Patience):
+	for range 3 {
+		select {
+		case status := <-done:
+			t.Fatalf("ended with %d before its client did", status)
+		case <-looks:
+		}
 	}
 	_ = client.Close()
-	select {
-	case status := <-done:
-		if status != 128+int(syscall.SIGKILL) && status != 128+int(syscall.SIGTERM) {
-			t.Errorf("got %d", status)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("the run did not end with its client")
+	status, _ := await.Receive(t, "the end of the run with its client", done)
+	if status != 128+int(syscall.SIGKILL) && status != 128+int(syscall.SIGTERM) {
+		t.Errorf("got %d", status)
 	}
 }
 
@@ -223,10 +258,12 @@ func TestSignals(t *testing.T) {
 	in, write := io.Pipe()
 	defer write.Close()
 	signals := make(chan os.Signal, 1)
-	signals <- syscall.SIGINT
-	r := &Relay{In: in, Out: io.Discard, FromClient: pass, FromServer: pass, Patience: 5 * time.Second}
-	status, err := r.Run(exec.Command("sleep", "60"), signals)
-	if err != nil || status != 128+int(syscall.SIGINT) {
+	ready := func([]byte, *jsonrpc.Outline) (forward, back []byte) {
+		signals <- syscall.SIGINT
+		return nil, nil
+	}
+	r := &Relay{In: in, Out: io.Discard, FromClient: pass, FromServer: ready, Patience: time.Hour}
+	if status, err := r.Run(play("interrupted"), signals); err != nil || status != 42 {
 		t.Errorf("got %d, %v", status, err)
 	}
 }
@@ -235,7 +272,7 @@ func TestSignals(t *testing.T) {
 func TestBrokenClient(t *testing.T) {
 	in, write := io.Pipe()
 	defer write.Close()
-	r := &Relay{In: in, Out: broken{}, FromClient: pass, FromServer: pass, Patience: 200 * time.Millisecond}
+	r := &Relay{In: in, Out: broken{}, FromClient: pass, FromServer: pass, Patience: 20 * time.Millisecond}
 	if status, err := r.Run(play("deaf"), nil); err != nil || status == 0 {
 		t.Errorf("got %d, %v", status, err)
 	}
@@ -281,14 +318,11 @@ func TestKilledRelay(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	for deadline := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
-		if state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); bytes.Contains(state, []byte(") Z ")) {
-			break // it has ended, and its new parent has not looked
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the program is still there")
-		}
-	}
+	await.Until(t, "the program has ended", func() bool {
+		// One that has ended may wait for a look of its new parent.
+		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return syscall.Kill(pid, 0) != nil || bytes.Contains(state, []byte(") Z "))
+	})
 }
 
 // tied reports whether launch ties programs to its process.

@@ -1,15 +1,17 @@
 package relay
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // Packages are initialised on the first thread.
@@ -31,13 +33,20 @@ func init() {
 		_ = unix.Tgkill(os.Getpid(), os.Getpid(), unix.SIGUSR1)
 	}
 	go trace()
-	time.Sleep(time.Hour)
+	stay()
 }
 
 // TestTraced: a program that has the relay trace it has not ended when it stops, and a kill ends it, also if another
 // thread than its first one is traced.
 func TestTraced(t *testing.T) {
 	for _, thread := range []string{"first", "other"} {
-		t.Run(thread, func(t *testing.T) { endDeaf(t, "traced-"+thread, func(int) {}) })
+		t.Run(thread, func(t *testing.T) {
+			endDeaf(t, "traced-"+thread, func(pid int) {
+				await.Until(t, "the first thread stops for its tracer", func() bool {
+					state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+					return thread != "first" || bytes.Contains(state, []byte(") t "))
+				})
+			})
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/accessc/accessc/internal/egress/credential"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
 // TestStandIn: a stand-in has the shape of the value and none of its random part.
@@ -220,13 +222,30 @@ func TestPatience(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the command of this test is one of Unix")
 	}
-	h, _ := hostAt(t, nil)
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer credential.Linger(10 * time.Millisecond)()
+	h, home := hostAt(t, nil)
+	begun, never := filepath.Join(home, "begun"), filepath.Join(home, "never")
+	if out, err := exec.Command("mkfifo", begun, never).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	started := time.Now()
-	_, err := credential.Extract(ctx, &ir.Credential{Command: []string{"/bin/sh", "-c", "sleep 60 & sleep 60"}}, h)
-	if err == nil || time.Since(started) > 20*time.Second {
-		t.Errorf("%v after %v", err, time.Since(started))
+	ended := make(chan error)
+	// The command and one that it has started hold the output open until each has read a line from never.
+	script := `exec 3<>"$1"; read x <&3 & : >"$0"; read x <&3`
+	go func() {
+		_, err := credential.Extract(ctx, &ir.Credential{Command: []string{"/bin/sh", "-c", script, begun, never}}, h)
+		ended <- err
+	}()
+	if _, err := os.ReadFile(begun); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err, _ := await.Receive(t, "the end of the command", ended); err == nil {
+		t.Error("no error")
+	}
+	if err := os.WriteFile(never, []byte("\n"), 0o600); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -182,6 +182,9 @@ func (h Host) changeable(name string) bool {
 	return h.Writable(name) || h.Writable(filepath.Dir(name))
 }
 
+// linger is how long a command that was ended may keep its output open, by programs that it has started.
+var linger = time.Second
+
 // command runs a program that the tool cannot change, in a directory that is not the workspace,
 // so that relative names in its arguments do not lead there.
 func (h Host) command(ctx context.Context, words []string) ([]byte, error) {
@@ -198,7 +201,7 @@ func (h Host) command(ctx context.Context, words []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, program, words[1:]...)
 	cmd.Args[0] = words[0]
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = h.Environ, h.Home, &out, h.Messages
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = linger
 	err = cmd.Run()
 	switch {
 	case out.full:

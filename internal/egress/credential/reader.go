@@ -12,6 +12,12 @@ import (
 // replaced, a host that echoes would tell the tool which of its guesses are right.
 var hold = 200 * time.Millisecond
 
+// holding begins to wait for hold. A test waits for something else.
+var holding = func() (<-chan time.Time, func() bool) {
+	t := time.NewTimer(hold)
+	return t.C, t.Stop
+}
+
 // Reader puts stand-ins into an answer, also where reads divide a value. At the end ended is
 // called.
 func (m *Mask) Reader(body io.ReadCloser, ended func()) io.ReadCloser {
@@ -79,9 +85,9 @@ func (r *reader) Read(b []byte) (int, error) {
 func (r *reader) wait() {
 	var late <-chan time.Time
 	if len(r.buf) > 0 {
-		t := time.NewTimer(hold)
-		defer t.Stop()
-		late = t.C
+		at, stop := holding()
+		defer stop()
+		late = at
 	}
 	select {
 	case p := <-r.parts:

@@ -1,15 +1,23 @@
+import java.io.FileInputStream;
 import java.net.Socket;
+import java.security.KeyStore;
 import javax.net.ssl.*;
 
-/** Says for each NAME=PORT whether the default trust store accepts the server there. */
+/** Says for each NAME=PORT=STORE whether the trust store accepts the server there. */
 class Verify {
   public static void main(String[] args) throws Exception {
     for (String arg : args) {
-      int at = arg.lastIndexOf('=');
-      String name = arg.substring(0, at);
-      try (Socket s = new Socket("127.0.0.1", Integer.parseInt(arg.substring(at + 1)))) {
-        SSLSocket over =
-            (SSLSocket) ((SSLSocketFactory) SSLSocketFactory.getDefault()).createSocket(s, name, s.getPort(), true);
+      String[] parts = arg.split("=", 3);
+      KeyStore store = KeyStore.getInstance("PKCS12");
+      try (FileInputStream in = new FileInputStream(parts[2])) {
+        store.load(in, null);
+      }
+      TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      trust.init(store);
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, trust.getTrustManagers(), null);
+      try (Socket s = new Socket("127.0.0.1", Integer.parseInt(parts[1]))) {
+        SSLSocket over = (SSLSocket) context.getSocketFactory().createSocket(s, parts[0], s.getPort(), true);
         SSLParameters p = over.getSSLParameters();
         p.setEndpointIdentificationAlgorithm("HTTPS");
         over.setSSLParameters(p);
