@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -177,6 +178,7 @@ func (p *Proxy) Revoke(id int) error {
 		}
 	}
 	l.mu.Unlock()
+	points.Reach(points.Revoked)
 	for _, u := range over {
 		u.cut()
 	}
@@ -382,6 +384,7 @@ func (p *Proxy) dialed(ctx context.Context, once *permission, h ir.Host, port ui
 	if !v.Allowed() {
 		return nil, to, errRevoked
 	}
+	points.Reach(points.Dialing)
 	policy := p.policy(once)
 	granted, _ := reach(policy, h, port)
 	to.Scheme = likely(granted, port)
