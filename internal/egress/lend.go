@@ -182,6 +182,7 @@ func (p *Proxy) Revoke(id int) error {
 	for _, u := range over {
 		u.cut()
 	}
+	points.Reach(points.Cut)
 	p.transport.CloseIdleConnections()
 	l.transport.CloseIdleConnections()
 	late := time.After(l.patience)
@@ -384,7 +385,6 @@ func (p *Proxy) dialed(ctx context.Context, once *permission, h ir.Host, port ui
 	if !v.Allowed() {
 		return nil, to, errRevoked
 	}
-	points.Reach(points.Dialing)
 	policy := p.policy(once)
 	granted, _ := reach(policy, h, port)
 	to.Scheme = likely(granted, port)

@@ -49,6 +49,8 @@ const (
 	Dialing Name = "egress.dialing"
 	// Revoked: a grant is no longer in force, and the connections that rest on it go on.
 	Revoked Name = "egress.revoked"
+	// Cut: the connections of a revoked grant are told to end, and nobody has looked whether they do.
+	Cut Name = "egress.cut"
 	// Ended: the connections of a revoked grant have ended, and the supervisor has not heard of it.
 	Ended Name = "egress.ended"
 )

@@ -236,6 +236,9 @@ func Build(t testing.TB, out, pkg string) {
 	}
 }
 
+// margin is the time that this run has left when the run of Again is out of time.
+const margin = 5 * time.Second
+
 // Again runs the tests of this package whose names match a pattern in a build with the tag.
 func Again(t *testing.T, pattern string) {
 	t.Helper()
@@ -243,8 +246,8 @@ func Again(t *testing.T, pattern string) {
 		t.Skip("the tests at places are built with the tag, and there is no go command")
 	}
 	args := []string{"test", "-tags", Tag, "-ldflags=-s -w", "-count=1", "-v", "-run", pattern}
-	if at := await.Deadline(t); time.Until(at) < 24*time.Hour {
-		args = append(args, "-timeout", time.Until(at).String())
+	if at, ok := t.Deadline(); ok {
+		args = append(args, "-timeout", (time.Until(at) - margin).String())
 	}
 	cmd := exec.CommandContext(t.Context(), "go", append(args, ".")...)
 	out, err := cmd.CombinedOutput()
