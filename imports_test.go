@@ -53,7 +53,8 @@ var rooms = [][]string{
 	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/reap", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 	{"internal/once/expression"},
 	{"internal/once"},
-	{"test/irtest/epoch", "test/await"},
+	{"internal/points/held"},
+	{"test/irtest/epoch", "test/await", "internal/points"},
 }
 
 func list(t *testing.T, args ...string) []string {

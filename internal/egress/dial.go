@@ -8,11 +8,13 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/ir"
 )
 
 // dial connects to a judged target, by the caller's own proxy if there is one for it.
 func (p *Proxy) dial(ctx context.Context, to ir.Endpoint) (net.Conn, error) {
+	points.Reach(points.Dialing)
 	ctx, cancel := context.WithTimeout(ctx, p.config.Limits.Dial)
 	defer cancel()
 	if via, err := p.via(to); err != nil {

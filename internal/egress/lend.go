@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -177,9 +178,11 @@ func (p *Proxy) Revoke(id int) error {
 		}
 	}
 	l.mu.Unlock()
+	points.Reach(points.Revoked)
 	for _, u := range over {
 		u.cut()
 	}
+	points.Reach(points.Cut)
 	p.transport.CloseIdleConnections()
 	l.transport.CloseIdleConnections()
 	late := time.After(l.patience)

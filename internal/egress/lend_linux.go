@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/egress/wire"
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -76,6 +77,7 @@ func (s *service) lend(p wire.Packet) {
 			s.proxy.Grant(number, ir.Endpoint{Scheme: p.Text[0], Host: h, Port: p.Want.Port()}, p.Text[2] == wire.Whole)
 		}
 	}
+	points.Reach(points.Ended)
 	_ = s.send(&wire.Packet{Kind: wire.Answer, ID: p.ID})
 }
 

@@ -8,24 +8,29 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/egress"
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
-// halfEnded is a tunnel to a host that has said its end, whose client has sent a megabyte and its end, of which the host
-// has read nothing.
-func halfEnded(t *testing.T, l *lender, open func(*world, string, uint16) net.Conn) *net.TCPConn {
+// hosts is a listener to which the port 8080 leads.
+func hosts(t *testing.T, l *lender) net.Listener {
 	host, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = host.Close() })
 	l.ports[8080] = host.Addr().String()
+	return host
+}
+
+// halfEnded is a tunnel to a host that has said its end, whose client has sent a megabyte and its end, of which the host
+// has read nothing.
+func halfEnded(t *testing.T, l *lender, host net.Listener, open func(*world, string, uint16) net.Conn) *net.TCPConn {
 	c := open(l.world, "a.example.com", 8080)
 	t.Cleanup(func() { _ = c.Close() })
 	if _, err := io.WriteString(c, strings.Repeat("x", 1<<20)); err != nil {
@@ -41,7 +46,10 @@ func halfEnded(t *testing.T, l *lender, open func(*world, string, uint16) net.Co
 	if _, err := io.Copy(io.Discard, c); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(20 * time.Millisecond) // the client's end follows its bytes
+	await.Until(t, "the client's end is passed on", func() bool {
+		f, ok := flowOf(t, at.RemoteAddr(), at.LocalAddr())
+		return ok && f.ended
+	})
 	return at
 }
 
@@ -56,7 +64,7 @@ func TestLentEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := lend(t, []ir.NetRule{stream}, nil)
 			l.answers(l.grants(1))
-			at := halfEnded(t, l, form.open)
+			at := halfEnded(t, l, hosts(t, l), form.open)
 			l.revokesAll(t, at)
 		})
 	}
@@ -77,20 +85,24 @@ func TestLentTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := lend(t, []ir.NetRule{stream}, func(c *egress.Config) { c.Limits.Connections = 1 })
 			l.answers(l.grants(1))
-			end(t, halfEnded(t, l, announced))
-			for tries := 0; ; tries++ {
+			host := hosts(t, l)
+			end(t, halfEnded(t, l, host, announced))
+			go func() {
+				for {
+					c, err := host.Accept()
+					if err != nil {
+						return
+					}
+					_, _ = io.WriteString(c, "x")
+					defer c.Close()
+				}
+			}()
+			await.Until(t, "the place of the tunnel is free", func() bool {
 				c := announced(l.world, "a.example.com", 8080)
-				_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
-				_, err := c.Read(make([]byte, 1))
-				_ = c.Close()
-				if os.IsTimeout(err) {
-					return
-				}
-				if tries > 100 {
-					t.Fatal("the tunnel stays")
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
+				defer c.Close()
+				n, _ := c.Read(make([]byte, 1)) // the end where no place is free
+				return n == 1
+			})
 		})
 	}
 }
@@ -135,11 +147,13 @@ func TestLentDialing(t *testing.T) {
 			if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a.example.com\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
-			<-waiting
-			time.Sleep(20 * time.Millisecond) // the proxy reads what the client has said
-			begun := time.Now()
-			if err := l.proxy.Revoke(1); err != nil || time.Since(begun) > 3*time.Second {
-				t.Error(time.Since(begun), err)
+			await.Receive(t, "the wait", waiting)
+			await.Until(t, "the proxy can read what the client says", func() bool {
+				f, ok := flowOf(t, c.LocalAddr(), c.RemoteAddr())
+				return ok && f.unsent == 0
+			})
+			if err := l.proxy.Revoke(1); err != nil { // after its patience
+				t.Error(err)
 			}
 		})
 	}

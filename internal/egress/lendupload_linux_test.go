@@ -10,28 +10,39 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
-// upload sends a request with a body to a host until the host, which reads nothing, and all that lies in between take no more.
-func upload(t *testing.T, c net.Conn, target, host string) {
+// upload sends a request with an endless body to a host that reads nothing, and returns when all that lies in between takes no more.
+// accepted is the host's end of the connection.
+func upload(t *testing.T, c net.Conn, target, host string, accepted func() net.Conn) net.Conn {
+	t.Helper()
 	if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\n", target, host); err != nil {
 		t.Fatal(err)
 	}
 	chunk := "8000\r\n" + strings.Repeat("x", 0x8000) + "\r\n"
-	for {
-		_ = c.SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
-		switch _, err := io.WriteString(c, chunk); {
-		case os.IsTimeout(err):
-			return
-		case err != nil:
-			t.Fatal(err)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for err := error(nil); err == nil; {
+			_, err = io.WriteString(c, chunk)
 		}
-	}
+	}()
+	t.Cleanup(func() {
+		_ = c.Close()
+		<-ended
+	})
+	at := accepted()
+	await.Until(t, "the bytes wait on the whole way", func() bool {
+		client, ok := flowOf(t, c.LocalAddr(), c.RemoteAddr())
+		proxy, known := flowOf(t, at.RemoteAddr(), at.LocalAddr())
+		return ok && known && client.unsent > 0 && proxy.unsent > 0
+	})
+	return at
 }
 
 // arrived is the number of bytes that a connection has and that were not read.
@@ -56,21 +67,17 @@ func TestLentUpload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := lend(t, scene.may, nil, scene.rules...)
-			host, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer host.Close()
-			l.ports[8080] = host.Addr().String()
+			host := hosts(t, l)
 			l.answers(l.grants(1))
 			c := l.to("a.example.com", 8080)
-			upload(t, c, "/more", "a.example.com:8080")
-			at, err := host.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer at.Close()
-			l.revokesAll(t, at)
+			l.revokesAll(t, upload(t, c, "/more", "a.example.com:8080", func() net.Conn {
+				at, err := host.Accept()
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = at.Close() })
+				return at
+			}))
 		})
 	}
 }
@@ -82,7 +89,7 @@ func (l *lender) revokesAll(t *testing.T, at net.Conn) {
 		t.Fatal(err)
 	}
 	before := arrived(t, at)
-	_ = at.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = at.SetReadDeadline(await.Deadline(t))
 	if after, err := io.Copy(io.Discard, at); int(after) != before || os.IsTimeout(err) {
 		t.Errorf("%d bytes had arrived at the revocation, and then %d (%v)", before, after, err)
 	}
@@ -109,9 +116,10 @@ func TestLentUploadByProxy(t *testing.T) {
 				<-t.Context().Done()
 			})
 			l.answers(l.grants(1))
-			upload(t, l.to("a.example.com", 8080), "/more", "a.example.com:8080")
-			at := <-ready
-			l.revokesAll(t, at)
+			l.revokesAll(t, upload(t, l.to("a.example.com", 8080), "/more", "a.example.com:8080", func() net.Conn {
+				at, _ := await.Receive(t, "the connection at the caller's proxy", ready)
+				return at
+			}))
 		})
 	}
 }

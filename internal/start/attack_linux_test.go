@@ -38,6 +38,15 @@ const secret = "the secret"
 
 func newFortress(t *testing.T) *fortress {
 	t.Helper()
+	f := layFortress(t)
+	f.tool = startMode(t, "kernel-supervised", f.spec, f.dir, nil)
+	t.Cleanup(f.stop)
+	return f
+}
+
+// layFortress makes a fortress without its tool.
+func layFortress(t *testing.T) *fortress {
+	t.Helper()
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
@@ -52,8 +61,6 @@ func newFortress(t *testing.T) *fortress {
 	f.write("src/main.c", "kept")
 	f.write("docs/a", "a")
 	f.compile()
-	f.tool = startMode(t, "kernel-supervised", f.spec, f.dir, nil)
-	t.Cleanup(f.stop)
 	return f
 }
 

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/ir"
 )
@@ -282,6 +283,7 @@ func (b ruleset) path(p landlock.Path) error {
 		return err
 	}
 	defer b.done(p.Path, fd)
+	points.ReachOf(points.Opened, p.Path)
 	if b.grants == nil {
 		return b.grantEither(fd, landlock.FSMask(p.Access)&b.handled)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/internal/start/inherited"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/live"
@@ -267,6 +268,7 @@ func (r *run) confine() error {
 	if r.group != nil {
 		r.group.joined = true
 	}
+	points.Reach(points.Becoming)
 	return r.childFailed(supervisor.Become(c))
 }
 

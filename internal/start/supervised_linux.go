@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
@@ -29,6 +30,7 @@ func (r *run) supervise() error {
 		r.egress.end()
 		return err
 	}
+	points.Reach(points.Becoming)
 	t, err := supervisor.Clone(child)
 	if err != nil {
 		r.egress.end()

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -35,6 +36,7 @@ func (w *worker) opensDirectly(n *notification, text []byte) bool {
 	case e != 0:
 		return false
 	default:
+		points.Reach(points.Answering)
 		w.listener.send(n.id, answer{hand: true, fd: fd, closeOn: flags&unix.O_CLOEXEC != 0})
 	}
 	return true
@@ -66,6 +68,7 @@ func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errn
 	if at := w.sandbox.at(string(text)); !w.policy.view.Decide(ir.Access{Cap: ir.Read, On: at}).Allowed() {
 		return -1, unclear
 	}
+	points.Reach(points.Acting)
 	way := name[start:]
 	if len(way) == 1 {
 		way = here[:]

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
@@ -198,6 +199,7 @@ func (j *judge) now() *ir.View {
 
 // decide asks about an operation.
 func (j *judge) decide(op ir.Operation) judgement {
+	points.Reach(points.Found)
 	out := judgement{by: denial.ByPolicy, op: op, verdict: j.now().Decide(op)}
 	switch {
 	case j.session == nil:

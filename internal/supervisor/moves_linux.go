@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -174,6 +175,7 @@ func (c moves) moved(t two, flags uint64) error {
 	case err != nil:
 		return err
 	}
+	points.Reach(points.Moved)
 	taken := c.takenAway(t, flags)
 	if !taken && c.arrived(t.dst, t.src) && (!exchange || c.arrived(t.src, t.dst)) {
 		return nil

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/points"
 )
 
 // rulesets answers the calls by which the tool restricts itself.
@@ -164,6 +166,7 @@ func (c *call) bounded() bool {
 
 // do acts in the caller's place, under the rulesets that bind the caller.
 func (c *call) do(act func() error) error {
+	points.Reach(points.Acting)
 	if !c.domain.binds() {
 		return act()
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/points"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
@@ -301,6 +302,7 @@ func (s *Supervisor) work() {
 			fatal("the listener", e)
 		}
 		text := w.read(&n)
+		points.Reach(points.Read)
 		if len(text) > 0 && w.answers(&n, text) {
 			continue
 		}
@@ -342,6 +344,7 @@ func (s *Supervisor) answer(w *worker, n *notification, path string) {
 	}
 	c.tell(a)
 	c.tellUses()
+	points.Reach(points.Answering)
 	s.listener.send(c.id, a)
 	if a.then != nil {
 		a.then()
