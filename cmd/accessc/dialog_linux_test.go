@@ -13,6 +13,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // detached runs a command in a session of its own, which has no terminal, wherever the
@@ -43,6 +45,12 @@ func grants(ts *testscript.TestScript, neg bool, args []string) {
 	onTerminal(ts, neg, args, liveQuestion, "")
 }
 
+// whileAsked is like grants, and runs a text of sh while the first question is open:
+// [!] asked TEXT ANSWER,... PROGRAM ARG...
+func whileAsked(ts *testscript.TestScript, neg bool, args []string) {
+	onTerminal(ts, neg, args[1:], liveQuestion, args[0])
+}
+
 func onTerminal(ts *testscript.TestScript, neg bool, args []string, question *regexp.Regexp, between string) {
 	answers := strings.Split(args[0], ",")
 	cmd := inScript(ts, args[1:])
@@ -56,7 +64,7 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string, question *re
 	shown := make(chan string)
 	var other error
 	go func() {
-		shown <- converse(ptmx, answers, question, func() {
+		shown <- converse(ptmx, await.Deadline(testFor(ts)), answers, question, func() {
 			if between != "" {
 				other = inScript(ts, []string{"sh", "-c", between}).Run()
 			}
@@ -79,8 +87,8 @@ var (
 
 // converse reads from a terminal until the other side is gone, and types the next
 // answer whenever a question is complete. Before the first one it calls between.
-func converse(tty *os.File, answers []string, question *regexp.Regexp, between func()) string {
-	_ = tty.SetReadDeadline(time.Now().Add(time.Minute))
+func converse(tty *os.File, deadline time.Time, answers []string, question *regexp.Regexp, between func()) string {
+	_ = tty.SetReadDeadline(deadline)
 	var seen strings.Builder
 	buf := make([]byte, 1024)
 	for answered := 0; ; {
@@ -120,10 +128,10 @@ func inScript(ts *testscript.TestScript, args []string) *exec.Cmd {
 	return cmd
 }
 
-// finish waits for a command, which must not take for ever, and hands its output on.
+// finish waits for a command, which the deadline of the test ends, and hands its output on.
 func finish(ts *testscript.TestScript, neg bool, cmd *exec.Cmd, err error) {
 	ts.Check(err)
-	timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(time.Until(await.Deadline(testFor(ts))), func() { _ = cmd.Process.Kill() })
 	err = cmd.Wait()
 	if !timer.Stop() {
 		err = errors.Join(err, errors.New("it did not end"))

@@ -134,7 +134,7 @@ func serveHosts(file string) {
 	fmt.Println(err)
 }
 
-// who asks a host for its address, on one connection until a file is there and then again: HOST:PORT[,FILE].
+// who asks a host for its address, and once more on the same connection when a writer has closed a FIFO: HOST:PORT[,FIFO].
 func who(arg string) string {
 	at, file, again := strings.Cut(arg, ",")
 	host, port, _ := net.SplitHostPort(at)
@@ -145,14 +145,13 @@ func who(arg string) string {
 	}
 	defer c.Close()
 	text, err := exchange(c)
-	for again && err == nil {
-		if _, missing := os.Stat(file); missing == nil {
-			again = false
-			var second string
-			second, err = exchange(c)
-			text += " " + second
+	if again && err == nil {
+		if _, err := os.ReadFile(file); err != nil {
+			return err.Error()
 		}
-		time.Sleep(5 * time.Millisecond)
+		var second string
+		second, err = exchange(c)
+		text += " " + second
 	}
 	if err != nil {
 		return text + "ended"

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -131,14 +130,21 @@ func typing(name, arg string) error {
 		}
 		return nil
 	case "answer":
-		// Types and writes answers into the terminal while the user is asked about reading.
+		// Types and writes answers into the terminal while the user is asked about reading: from when the script opens a
+		// FIFO, which it does when the question is there, until it is closed here.
 		typed := make(chan error)
 		go func() {
+			asked, err := os.Open("asked")
+			if err != nil {
+				typed <- err
+				return
+			}
 			for range 20 {
-				time.Sleep(10 * time.Millisecond)
 				_ = os.WriteFile("/dev/tty", []byte("run 1234\n"), 0)
 			}
-			typed <- attempt("type", "run 1234\n")
+			err = attempt("type", "run 1234\n")
+			_ = asked.Close()
+			typed <- err
 		}()
 		_, err := os.ReadFile(arg)
 		return fmt.Errorf("typing: %w, reading: %w", <-typed, err)

@@ -2,20 +2,23 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -23,7 +26,27 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == start.EnterCommand {
 		main() // under a name that bubblewrap gives it
 	}
+	interruptible()
+	overlap()
 	testscript.Main(m, map[string]func(){"accessc": main, "probe": probe})
+}
+
+// interruptible has the programs of the tests end at an interrupt, also where the tests run in the background of a
+// script, whose shell has them ignore it: a caught signal is the default again in a new program (execve(2)), an ignored
+// one stays ignored.
+func interruptible() {
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
+}
+
+// overlap has more tests run at a time than there are processors, unless -parallel says otherwise: most wait for
+// programs.
+func overlap() {
+	const least = 6
+	if f := flag.Lookup("test.parallel"); f != nil && runtime.GOMAXPROCS(0) < least {
+		_ = f.Value.Set(strconv.Itoa(least))
+	}
 }
 
 // raced is true under the race detector, where a process waits a second for reports when
@@ -37,6 +60,7 @@ func TestScripts(t *testing.T) { scripts(t, "testdata/script") }
 func TestExamples(t *testing.T) { scripts(t, "testdata/examples") }
 
 func scripts(t *testing.T, dir string) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:           dir,
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
@@ -56,6 +80,7 @@ func scripts(t *testing.T, dir string) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			examples, err := filepath.Abs("../../examples")
 			env.Setenv("EXAMPLES", examples)
+			env.Values[testOf{}] = t
 			return err
 		},
 		Condition: func(cond string) (bool, error) {
@@ -80,7 +105,7 @@ func scripts(t *testing.T, dir string) {
 				return false, fmt.Errorf("unknown condition %q", cond)
 			}
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "grants": grants, "meanwhile": meanwhile, "status": ended, "older": older},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "grants": grants, "asked": whileAsked, "meanwhile": meanwhile, "status": ended, "older": older},
 	})
 }
 
@@ -160,14 +185,26 @@ func mkfifo(ts *testscript.TestScript, _ bool, args []string) {
 
 // empty waits until a directory is empty: the leftovers of a run are swept after its end.
 func empty(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	await.Until(testFor(ts), args[0]+" is empty", func() bool {
 		entries, err := os.ReadDir(ts.MkAbs(args[0]))
 		ts.Check(err)
-		if len(entries) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("%s still holds %s", args[0], entries[0].Name())
-		}
-	}
+		return len(entries) == 0
+	})
 }
+
+// testOf is the key of the test that runs a script.
+type testOf struct{}
+
+// inTest is a script for helpers of tests: it has the deadline of its test, and fails by itself.
+type inTest struct {
+	*testing.T
+	ts *testscript.TestScript
+}
+
+func testFor(ts *testscript.TestScript) inTest {
+	t, _ := ts.Value(testOf{}).(*testing.T)
+	return inTest{t, ts}
+}
+
+// Fatalf implements testing.TB.
+func (t inTest) Fatalf(format string, args ...any) { t.ts.Fatalf(format, args...) }
