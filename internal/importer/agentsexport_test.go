@@ -18,7 +18,6 @@ import (
 	tosrt "github.com/accessc/accessc/backends/agents/srt"
 	tovscode "github.com/accessc/accessc/backends/agents/vscode"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/test/irtest"
 )
 
 // exported are the programs for which policies are compiled and from which they are read back: by the name of the file, and
@@ -61,7 +60,7 @@ func TestAgentsExport(t *testing.T) {
 	}
 	names := []string{"a", "b", "src", "x y", "zz"}
 	var same, other atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		g, to := expressible(r), exported[r.IntN(len(exported))]
 		tool := g.policy()
 		out, err := to.backend.Compile(tool, backends.Target{Form: backends.Portable})
@@ -107,7 +106,7 @@ func TestAgentsExport(t *testing.T) {
 // The rules for Gemini CLI are read back, and none of them becomes one that allows: it asks about each command.
 func TestGeminiExport(t *testing.T) {
 	w := newWorld(t)
-	irtest.Many(t, policies()/10, func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		tool := expressible(r).policy()
 		tool.Commands = &ir.CommandSet{}
 		for _, name := range some(r, 3, func() string { return pick(r, "git", "make", "./run") }) {
@@ -137,7 +136,7 @@ func TestGeminiExport(t *testing.T) {
 // The settings for VS Code are read back, and approve no command.
 func TestVSCodeExport(t *testing.T) {
 	w := newWorld(t)
-	irtest.Many(t, policies()/10, func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		out, err := tovscode.Backend{}.Compile(expressible(r).policy(), backends.Target{Form: backends.Portable})
 		if err != nil {
 			return err

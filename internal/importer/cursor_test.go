@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/accessc/accessc/test/irtest"
 )
 
 // cursorSettings draws a sandbox.json.
@@ -46,7 +44,7 @@ func TestCursorNothingWider(t *testing.T) {
 		}
 	}
 	var runs, written atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 500, func(r *rand.Rand) error {
 		runs.Add(1)
 		text := cursorSettings(r, w.home)
 		d := &document{name: "sandbox.json", path: w.dir + "/.cursor/sandbox.json", text: []byte(text)}

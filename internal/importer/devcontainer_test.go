@@ -12,7 +12,6 @@ import (
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/test/irtest"
 )
 
 // container imports a text as the file of a development container of the workspace.
@@ -94,7 +93,7 @@ func (w *world) containerSettings(r *rand.Rand) (string, *foreign.Devcontainer) 
 func TestDevcontainerNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var writes, forwards atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		text, model := w.containerSettings(r)
 		res, err := w.container(text)
 		if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/test/irtest"
 )
 
 // fenceSettings draws settings of fence, as text and as they are.
@@ -67,7 +66,7 @@ func (w *world) fenceSettings(r *rand.Rand, p Patterns) (string, *foreign.Fence)
 func TestFenceNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var starts atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 1_000, func(r *rand.Rand) error {
 		patterns := pick(r, Existing, Close)
 		text, model := w.fenceSettings(r, patterns)
 		res, err := w.run("fence.json", text, patterns)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
-	"github.com/accessc/accessc/test/irtest"
 )
 
 // geminiPolicies draws a file of policies.
@@ -41,7 +40,7 @@ func geminiPolicies(r *rand.Rand) string {
 func TestGeminiNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var allowed, runs, done atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		runs.Add(1)
 		text := geminiPolicies(r)
 		n, imported, err := w.onlyLines(r, "rules.toml", geminiFormat, text)
@@ -107,7 +106,7 @@ func geminiSettingsOf(r *rand.Rand) string {
 func TestGeminiSettingsNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var allowed, runs atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		runs.Add(1)
 		n, _, err := w.onlyLines(r, "settings.json", geminiSettings, geminiSettingsOf(r))
 		allowed.Add(n)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/test/irtest"
 )
 
 // nonoProfile draws a profile of nono, as text and as it is.
@@ -67,7 +66,7 @@ func TestNonoNothingWider(t *testing.T) {
 		}
 	}
 	var reads atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 1_000, func(r *rand.Rand) error {
 		text, model := w.nonoProfile(r)
 		res, err := w.run("profile.json", text, Refuse)
 		if err != nil {

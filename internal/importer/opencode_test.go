@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/accessc/accessc/test/irtest"
 )
 
 // several is from how many runs on a property expects what most runs have.
@@ -83,7 +81,7 @@ func TestOpencodeNothingWider(t *testing.T) {
 		t.Fatal(err)
 	}
 	var runs, allowed, refused, written atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 500, func(r *rand.Rand) error {
 		runs.Add(1)
 		w := worlds[max(r.IntN(4), 2)-2]
 		text, patterns := opencodeSettings(r, w.home), pick(r, Existing, Close)

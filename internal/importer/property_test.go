@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulediff"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // world is a home with a workspace that has files, for properties.
@@ -60,13 +61,22 @@ func (w *world) runAs(from, name, text string, p Patterns) (*Result, error) {
 	return Import(Request{Files: []string{file}, From: from, Tool: "agent", Ruleset: "agent", Patterns: p, Dir: w.dir, Home: w.home})
 }
 
-// policies is how many settings a property draws. Each is compiled, on the disk, so a run that is not full
-// takes fewer than of other properties.
-func policies() int {
+// drawn runs a property about settings that it draws, as often as irtest.Rounds says of a count. Each is imported,
+// compiled and proved, on the disk, which takes ten times as long for some programs as for others. A full run has
+// the same count for all.
+func drawn(t *testing.T, count int, property func(*rand.Rand) error) {
+	t.Helper()
 	if irtest.Full() {
-		return 10_000
+		count = 10_000
 	}
-	return 2_000
+	n := irtest.Rounds(t, count)
+	for _, seed := range epoch.Seeds(t) {
+		for i := range n {
+			if err := property(epoch.Source(seed, uint64(i))); err != nil {
+				t.Fatalf("run %d of seed %d: %v", i, seed, err)
+			}
+		}
+	}
 }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
@@ -117,7 +127,7 @@ func srtSettings(r *rand.Rand) string {
 func TestSRTNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var done atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		text, patterns := srtSettings(r), pick(r, Existing, Close)
 		res, err := w.run("srt.json", text, patterns)
 		if err != nil {
@@ -212,7 +222,7 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 // For any permission profile of Codex, the result permits nothing that it does not.
 func TestCodexNothingWider(t *testing.T) {
 	w := newWorld(t)
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		text, patterns := codexSettings(r), pick(r, Existing, Close)
 		tr := &translation{req: &Request{Patterns: patterns}, host: w.host(patterns)}
 		policy := readCodexConfig(tr, []*document{{name: "config.toml", text: []byte(text)}})
@@ -307,7 +317,7 @@ func claudeSettings(r *rand.Rand) string {
 func TestClaudeNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var allowed atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		text, patterns := claudeSettings(r), pick(r, Existing, Close)
 		docs := []*document{{name: "settings.json", path: w.dir + "/.claude/settings.json", text: []byte(text)}}
 		if err := docs[0].json(); err != nil {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/test/irtest"
 )
 
 // grants are files of a workspace, each with the access granted there and below.
@@ -82,7 +81,7 @@ func TestSRTRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := []string{"a", "b", "src", "x y", "zz"}
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		g := expressible(r)
 		res, err := w.run("srt.json", g.export(), Refuse)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
-	"github.com/accessc/accessc/test/irtest"
 )
 
 // vscodeSettings draws settings of VS Code.
@@ -49,7 +48,7 @@ func vscodeSettings(r *rand.Rand) string {
 func TestVSCodeNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var allowed, runs atomic.Int64
-	irtest.Many(t, policies(), func(r *rand.Rand) error {
+	drawn(t, 2_000, func(r *rand.Rand) error {
 		runs.Add(1)
 		text := vscodeSettings(r)
 		n, _, err := w.onlyLines(r, "settings.json", vscodeFormat, text)
