@@ -7,10 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"testing"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // attempts are single operations that a tool tries: OPERATION ARG...
@@ -63,14 +67,14 @@ func try(a []string) int {
 // waitAndTry reports that it waits, and tries when a file has come: FILE OPERATION ARG...
 func waitAndTry(a []string) int {
 	_ = os.WriteFile(filepath.Join(os.Getenv("TMP"), "waiting"), nil, 0o644)
-	for range 600 {
-		if _, err := os.Lstat(a[0]); err == nil {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	await.Until(child{}, a[0]+" is there", func() bool { _, err := os.Lstat(a[0]); return err == nil })
 	return try(a[1:])
 }
+
+// child is the test to a tool, which has no deadline of its own: it is killed with the test.
+type child struct{ testing.TB }
+
+func (child) Helper() {}
 
 // ran runs a program with the streams of this one: without any the null device would be opened, which AppContainers
 // are refused.
@@ -88,7 +92,7 @@ func opened(f *os.File, err error) error {
 }
 
 func connects(a []string) error {
-	c, err := net.DialTimeout(a[0], a[1], 5*time.Second)
+	c, err := net.Dial(a[0], a[1])
 	if err != nil {
 		return err
 	}
@@ -96,9 +100,7 @@ func connects(a []string) error {
 }
 
 func resolves(a []string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	_, err := net.DefaultResolver.LookupHost(ctx, a[0])
+	_, err := net.DefaultResolver.LookupHost(context.Background(), a[0])
 	return err
 }
 
@@ -156,9 +158,9 @@ func allocates(a []string) error {
 	return windows.VirtualFree(at, 0, windows.MEM_RELEASE)
 }
 
-// spins uses the processor for seconds.
-func spins(a []string) error {
-	for end := time.Now().Add(time.Duration(number(a[0])) * time.Second); time.Now().Before(end); {
+// spins uses the processor until it is killed.
+func spins([]string) error {
+	for {
+		runtime.Gosched()
 	}
-	return nil
 }

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // converse asks a question on its console, reads a line there and repeats it.
@@ -36,26 +37,43 @@ func converse([]string) int {
 type heard struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
+	// more is closed when something comes, nil while nobody waits for that.
+	more chan struct{}
 }
 
 func (h *heard) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.more != nil {
+		close(h.more)
+		h.more = nil
+	}
 	return h.buf.Write(p)
 }
 
 // has waits until a text has come.
-func (h *heard) has(text string) bool {
-	for range 200 {
+func (h *heard) has(t *testing.T, text string) {
+	t.Helper()
+	for {
 		h.mu.Lock()
 		found := strings.Contains(h.buf.String(), text)
+		if h.more == nil {
+			h.more = make(chan struct{})
+		}
+		more := h.more
 		h.mu.Unlock()
 		if found {
-			return true
+			return
 		}
-		time.Sleep(50 * time.Millisecond)
+		await.Receive(t, fmt.Sprintf("%q on the console", text), more)
 	}
-	return false
+}
+
+// said is all that has come.
+func (h *heard) said() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.buf.String()
 }
 
 // mutter writes to its console, if it has one.
@@ -119,23 +137,21 @@ func converses(t *testing.T, talk func(c *console, text *heard), words ...string
 // loader's keys reach it.
 func TestConsole(t *testing.T) {
 	converses(t, func(c *console, text *heard) {
-		if !text.has("asked") {
-			t.Fatalf("the loader heard %q", &text.buf)
-		}
+		text.has(t, "asked")
 		if _, err := c.keys.WriteString("something\r"); err != nil {
 			t.Fatal(err)
 		}
-		if !text.has("heard something") {
-			t.Errorf("the loader heard %q", &text.buf)
-		}
+		text.has(t, "heard something")
 	}, "converse")
 }
 
 // TestConsoleIsNotShared: a tool whose handles are no consoles does not write to that of its loader.
 func TestConsoleIsNotShared(t *testing.T) {
 	converses(t, func(_ *console, text *heard) {
-		if !text.has("before") || !text.has("after 0 <nil>") || strings.Contains(text.buf.String(), "muttered") {
-			t.Errorf("on the loader's console stands %q", &text.buf)
+		text.has(t, "before")
+		text.has(t, "after 0 <nil>")
+		if said := text.said(); strings.Contains(said, "muttered") {
+			t.Errorf("on the loader's console stands %q", said)
 		}
 	}, "within")
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -55,11 +54,14 @@ func consoleCase(p *place) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, os.Interrupt)
 	defer signal.Stop(got)
-	p.t.Logf("the event: %+v", p.contained(nil, nil, "try", "break"))
+	// The event of one tool would come while the next one starts.
+	for range 3 {
+		p.t.Logf("the event: %+v", p.contained(nil, nil, "try", "break"))
+	}
 	select {
 	case <-got:
 		p.t.Error("an event of the tool's console came here")
-	case <-time.After(time.Second):
+	default:
 	}
 }
 

@@ -2,13 +2,14 @@ package start
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -48,7 +49,7 @@ func init() {
 			}
 			return 0
 		},
-		"sleep":    sleep,
+		"stay":     func([]string) int { stay(); return 0 },
 		"later":    later,
 		"spawn":    spawn,
 		"token":    tokenRole,
@@ -66,20 +67,17 @@ func number(s string) int {
 	return n
 }
 
-// sleep waits for seconds.
-func sleep(args []string) int {
-	time.Sleep(time.Duration(number(args[0])) * time.Second)
-	return 0
-}
+// stay waits for the end of this process.
+func stay() { _, _ = windows.WaitForSingleObject(windows.CurrentProcess(), windows.INFINITE) }
 
-// later waits half a second and writes a file.
+// later writes a file when the process that has spawned it is gone.
 func later(args []string) int {
-	time.Sleep(500 * time.Millisecond)
+	_, _ = io.Copy(io.Discard, os.Stdin)
 	return roles["write"](args)
 }
 
-// spawn starts itself in another role, with creation flags, prints the child's number or why
-// there is none, and then waits for some seconds: FLAGS SECONDS ROLE ARG...
+// spawn starts itself in another role, with creation flags and an input that lasts as long as this process, prints the
+// child's number or why there is none, and then stays or ends: FLAGS stays|ends ROLE ARG...
 func spawn(args []string) int {
 	exe, err := os.Executable()
 	if err != nil {
@@ -87,12 +85,20 @@ func spawn(args []string) int {
 	}
 	cmd := exec.Command(exe, append([]string{roleCommand}, args[2:]...)...)
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: uint32(number(args[0]))}
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		panic(err)
+	}
 	if err := cmd.Start(); err != nil {
 		fmt.Println("refused:", err)
 	} else {
 		fmt.Println("child", cmd.Process.Pid)
 	}
-	return sleep(args[1:])
+	if args[1] == "stays" {
+		stay()
+	}
+	runtime.KeepAlive(input)
+	return 0
 }
 
 // tokenRole prints the contents of its token.
@@ -120,7 +126,7 @@ func handleRole(args []string) int {
 // loader starts a tool in an existing place, as accessc does.
 func loader(args []string) int {
 	p := &place{t: &testing.T{}, at: args[0], workspace: args[0] + `\ws`, home: args[0] + `\home`, journals: journals{args[0] + `\journal`}}
-	status, err := p.run(p.spec(nil), "spawn", "0", "60", "sleep", "60").do()
+	status, err := p.run(p.spec(nil), "spawn", "0", "stays", "stay").do()
 	fmt.Println(status, err)
 	return int(status)
 }

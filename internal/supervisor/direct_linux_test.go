@@ -2,14 +2,19 @@ package supervisor
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // opener is a worker for a tool that may read a directory, but not below "secret" there. It knows the directory's file system.
@@ -174,27 +179,38 @@ func TestOpenedByName(t *testing.T) {
 func TestNothingOpenedUnseen(t *testing.T) {
 	dir := files(t)
 	w := opener(t, dir)
-	waits := make(chan bool)
+	waits, thread := make(chan bool), make(chan int)
 	go func() {
-		f, err := os.OpenFile(filepath.Join(dir, "fifo"), os.O_WRONLY, 0)
-		waits <- err == nil && f.Close() == nil
+		runtime.LockOSThread()
+		thread <- unix.Gettid()
+		fd, err := unix.Open(filepath.Join(dir, "fifo"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		waits <- err == nil && unix.Close(fd) == nil
 	}()
-	time.Sleep(20 * time.Millisecond)
+	tid := <-thread
+	await.Until(t, "a process waits for a reader", func() bool { return waitsInOpen(tid) })
 	for range 100 {
 		if fd, _ := w.opened(os.Getpid(), unix.AT_FDCWD, []byte(dir+"/fifo"), 0); fd >= 0 {
 			t.Fatal("a fifo is opened")
 		}
 	}
-	select {
-	case <-waits:
+	if !waitsInOpen(tid) {
 		t.Error("a process that waits for a reader went on")
-	case <-time.After(20 * time.Millisecond):
 	}
 	r, err := os.OpenFile(filepath.Join(dir, "fifo"), os.O_RDONLY, 0)
 	if err != nil || !<-waits {
 		t.Error(err)
 	}
 	_ = r.Close()
+}
+
+// waitsInOpen reports whether a thread sleeps in an open (proc_pid_syscall(5)). The kernel wakes it as soon as a fifo that
+// it opens has its other end.
+func waitsInOpen(tid int) bool {
+	if !strings.HasPrefix(status(tid, "State"), "S") {
+		return false
+	}
+	call, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", tid))
+	return err != nil || strings.HasPrefix(string(call), fmt.Sprint(unix.SYS_OPENAT, " "))
 }
 
 // TestLostDirectory: a path from a directory that has lost its name leads to none that is called as the kernel calls that one.
@@ -233,6 +249,7 @@ func TestDirectoriesExchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := calling(t, one, one)
+	var exchanges atomic.Int64
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	defer func() { close(stop); <-stopped }()
 	go func() {
@@ -243,12 +260,12 @@ func TestDirectoriesExchanged(t *testing.T) {
 				return
 			default:
 				_ = unix.Renameat2(unix.AT_FDCWD, one, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE)
+				exchanges.Add(1)
 			}
 		}
 	}()
-	opened := 0
-	began := time.Now()
-	for took := time.Duration(0); took < 200*time.Millisecond || opened == 0 && took < time.Minute; took = time.Since(began) {
+	irtest.Race(t, irtest.Times(1_000), irtest.Times(250_000), func(int) bool {
+		before, opened := exchanges.Load(), 0
 		for _, from := range []int{unix.AT_FDCWD, 5} {
 			fd, _ := w.opened(c.tid, from, []byte("f"), 0)
 			if fd < 0 {
@@ -261,10 +278,8 @@ func TestDirectoriesExchanged(t *testing.T) {
 				t.Fatalf("the file of the other directory is opened from %d: %v", from, err)
 			}
 		}
-	}
-	if opened == 0 {
-		t.Error("nothing was opened")
-	}
+		return opened > 0 && exchanges.Load() > before
+	})
 }
 
 // TestLinksKept: a kept link says where the descriptor of its number leads now, and few are kept.

@@ -16,15 +16,28 @@ func successor(cmd *exec.Cmd) (*exec.Cmd, error) {
 	if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(cmd.Process.Pid-1)), 0); err != nil {
 		return nil, err
 	}
-	next := exec.Command("sleep", "60")
+	next := staying(cmd.Stdin.(*os.File))
 	return next, next.Start()
+}
+
+// staying is a process that runs until the other end of its input is closed.
+func staying(in *os.File) *exec.Cmd {
+	cmd := exec.Command("cat")
+	cmd.Stdin = in
+	return cmd
 }
 
 // TestKillIf: a process that gets the number of one that was asked about before the signal goes on. The signal went to the process that had the number then.
 func TestKillIf(t *testing.T) {
 	const tries = 20
+	in, hold, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer hold.Close()
 	for range tries {
-		cmd := exec.Command("sleep", "60")
+		cmd := staying(in)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

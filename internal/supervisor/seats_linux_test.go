@@ -3,10 +3,11 @@ package supervisor
 import (
 	"runtime"
 	"testing"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // TestSeats: a worker that has received a call while another one waits lets a further worker
@@ -35,9 +36,7 @@ func TestSeats(t *testing.T) {
 		<-leaves
 		second.yield()
 	}()
-	for s.seats.parked.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "the second worker waits for a seat", func() bool { return s.seats.parked.Load() > 0 })
 	if _, err := unix.Write(pipe[1], []byte{1}); err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +64,14 @@ func TestSeats(t *testing.T) {
 		first.lead()
 		back <- true
 	}()
-	select {
-	case <-back:
-		t.Fatal("two workers receive calls that come alone")
-	case <-time.After(50 * time.Millisecond):
-	}
+	await.Until(t, "the first worker waits for a seat", func() bool {
+		select {
+		case <-back:
+			t.Fatal("two workers receive calls that come alone")
+		default:
+		}
+		return s.seats.parked.Load() > 0
+	})
 	leaves <- true
 	<-back
 	if n := s.seats.taken.Load(); n != 1 {

@@ -8,9 +8,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // heldProgram and heldTracer have this test's program be one that cannot go on to start another program, and its tracer.
@@ -18,9 +19,6 @@ const (
 	heldProgram = "held-program"
 	heldTracer  = "held-tracer"
 )
-
-// holdsFor is how long the tracer leaves it so.
-const holdsFor = 10 * time.Second
 
 // Packages are initialised on the first thread, which is the tracer of what it starts.
 func init() {
@@ -33,7 +31,7 @@ func init() {
 		program.Env = []string{"GODEBUG=asyncpreemptoff=1"} // a traced thread stops at every signal
 		program.Stdout = os.Stdout
 		_ = program.Start()
-		time.Sleep(holdsFor)
+		_, _ = os.Stdin.Read(make([]byte, 1)) // it holds the program until the test is over, or lets go
 		_ = program.Process.Kill()
 		os.Exit(0)
 	case heldProgram:
@@ -55,6 +53,10 @@ func init() {
 func TestSeizeWaits(t *testing.T) {
 	tracer := exec.Command(os.Args[0], heldTracer)
 	out, err := tracer.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold, err := tracer.StdinPipe()
 	if err == nil {
 		err = tracer.Start()
 	}
@@ -70,7 +72,7 @@ func TestSeizeWaits(t *testing.T) {
 	if _, err := fmt.Sscan(line, &process, &ended); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	waitUntil(t, "the thread has ended", func() bool { return strings.HasPrefix(status(ended, "State"), "Z") })
+	await.Until(t, "the thread has ended", func() bool { return strings.HasPrefix(status(ended, "State"), "Z") })
 	seizing, seized := make(chan int, 1), make(chan struct{})
 	go func() {
 		defer close(seized)
@@ -79,22 +81,14 @@ func TestSeizeWaits(t *testing.T) {
 		ptrace(unix.PTRACE_SEIZE, process, 0, 0)
 	}()
 	thread := <-seizing
-	waitUntil(t, "the wait begins", func() bool { return strings.HasPrefix(status(thread, "State"), "S") })
-	begin := time.Now()
+	await.Until(t, "the wait begins", func() bool { return strings.HasPrefix(status(thread, "State"), "S") })
+	// It stops all threads, and would not come back while the tracer holds.
 	runtime.GC()
-	if took := time.Since(begin); took > holdsFor/2 {
-		t.Errorf("all threads waited %v for the one that seizes", took)
+	select {
+	case <-seized:
+		t.Error("the thread did not wait for the tracer")
+	default:
 	}
-	_ = tracer.Process.Kill()
-	<-seized
-}
-
-// waitUntil looks until something holds, for half of holdsFor at most.
-func waitUntil(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(holdsFor / 2); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not in time: %s", what)
-		}
-	}
+	_ = hold.Close()
+	await.Receive(t, "the end of the wait", seized)
 }

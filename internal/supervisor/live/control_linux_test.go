@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
 // TestLastAnswer: an answer that ends the run is itself answered. The run's end closed the socket first, and the
@@ -43,9 +43,7 @@ func TestLastAnswer(t *testing.T) {
 		c.Close()
 		close(closed)
 	}()
-	for !c.refusesMore() {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "the run ends", c.refusesMore)
 	close(write)
 	var r Reply
 	if line, err := bufio.NewReader(ours).ReadBytes('\n'); err != nil {

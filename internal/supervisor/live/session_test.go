@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
 // fixture is a session of a tool that may be granted reading of secrets, and changes of out.
@@ -43,11 +43,12 @@ func waiting(t *testing.T, s *Session, pending func() bool, ops ...ir.Operation)
 	}()
 	var q *Question
 	for q == nil {
-		now, _ := s.Pending()
+		now, due := s.Pending()
 		if len(now) > len(before) {
 			q = now[len(now)-1]
+			break
 		}
-		time.Sleep(time.Millisecond)
+		await.Receive(t, "a question", due)
 	}
 	return q, func() (bool, *Allowance) { r := <-done; return r.again, r.once }
 }
