@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/userdir"
@@ -155,11 +154,7 @@ func TestAhead(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}
-	for end := time.Now().Add(10 * time.Second); rulesets("self") != before; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d rulesets are left", rulesets("self")-before)
-		}
-	}
+	eventually(t, "no ruleset is left", func() bool { return rulesets("self") == before })
 }
 
 // TestEnvironOfEachStart: a tool has the variables of its own start, whatever the starts before and beside it had, and after one

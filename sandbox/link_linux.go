@@ -38,7 +38,7 @@ type link struct {
 }
 
 // maxHello is how long a helper may take until it serves.
-const maxHello = 20 * time.Second
+var maxHello = 20 * time.Second
 
 // newLink starts a helper.
 func newLink(base string) (*link, error) {

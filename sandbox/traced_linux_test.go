@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/test/await"
 )
 
 // tracedTool has this test's program be a tool whose first thread, or another one, has the host trace it.
@@ -38,7 +38,7 @@ func init() {
 	}
 	go trace()
 	for {
-		time.Sleep(time.Hour)
+		_ = unix.Pause()
 	}
 }
 
@@ -76,21 +76,13 @@ func TestTraced(t *testing.T) {
 				return strings.Contains(string(stat), ") t ")
 			})
 		}
-		select {
-		case <-p.Done():
-			t.Errorf("%s thread: the tool has ended: %v", thread, alive(p.Pid()))
-		case <-time.After(100 * time.Millisecond):
-		}
+		// Of a tool that the host took for ended, the kill would be an error, or its end another one.
 		if err := p.Kill(); err != nil {
 			t.Errorf("%s thread: %v", thread, err)
 		}
-		select {
-		case <-p.Done():
-			if state, err := p.Wait(); err != nil || state.Signal != unix.SIGKILL {
-				t.Errorf("%s thread: %v %v", thread, state, err)
-			}
-		case <-time.After(20 * time.Second):
-			t.Errorf("%s thread: the killed tool does not end", thread)
+		await.Receive(t, "the end of the killed tool", p.Done())
+		if state, err := p.Wait(); err != nil || state.Signal != unix.SIGKILL {
+			t.Errorf("%s thread: %v %v", thread, state, err)
 		}
 		_ = out.Close()
 	}

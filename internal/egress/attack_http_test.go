@@ -344,8 +344,9 @@ func TestUpgrades(t *testing.T) {
 
 // TestLateHeader: a header that takes longer than a handshake is given up, in every form. Its size alone would not end it.
 func TestLateHeader(t *testing.T) {
+	t.Parallel()
 	w, roots := pathWorld(t, func(c *egress.Config) {
-		c.Limits.Handshake, c.Limits.Idle, c.Limits.Header = 300*time.Millisecond, time.Hour, 1<<30
+		c.Limits.Handshake, c.Limits.Idle, c.Limits.Header = 2*time.Second, time.Hour, 1<<30
 	})
 	var all sync.WaitGroup
 	for _, c := range carriers(roots) {

@@ -54,6 +54,7 @@ func (h *halves) stuck(t *testing.T) {
 // TestLentStreams: over HTTP/2 a revocation ends the streams of its grant, also one that the client does not read, and no
 // other of the same connection. It ended the connection after a second.
 func TestLentStreams(t *testing.T) {
+	t.Parallel()
 	a, err := egress.NewAuthority([]ir.Host{host("a.example.com")})
 	if err != nil {
 		t.Fatal(err)

@@ -297,7 +297,8 @@ func TestReusedPort(t *testing.T) {
 // refers to is closed by the garbage collector, which runs here while the proxy looks the name up. The proxy would see
 // the client leave before its request was sent on.
 func TestStalled(t *testing.T) {
-	_, ended := stalled(t, 100*time.Millisecond)
+	t.Parallel()
+	_, ended := stalled(t, 2*time.Second) // in which the request arrives
 	patient, late := stalled(t, time.Hour)
 	await.Receive(t, "the end of the answer that the client does not take", ended)
 	select {

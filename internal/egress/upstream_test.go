@@ -284,6 +284,7 @@ func TestCallersProxyEarly(t *testing.T) {
 
 // TestCallersProxyBroken: proxies that do not answer, or not as they should.
 func TestCallersProxyBroken(t *testing.T) {
+	t.Parallel()
 	for name, serve := range map[string]func(net.Conn){
 		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
 		"closes": func(net.Conn) {},

@@ -3,20 +3,21 @@
 package mount
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 
-	"pgregory.net/rapid"
-
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // victimEnv makes this program mount and unmount in a directory until it is killed.
@@ -29,11 +30,23 @@ func TestMain(m *testing.M) {
 	}
 	w := worldIn(dir)
 	for {
+		fmt.Println("begins")
 		err := errors.Join(w.mount(context.Background(), "a=../out/fork", "free:deep/b=../out/other:rw"), w.unmount(context.Background()))
 		if err != nil {
 			_, _ = os.Stderr.WriteString(err.Error() + "\n")
 			os.Exit(1)
 		}
+	}
+}
+
+// turns makes a round of a race out of one that succeeds or is refused: the race is met where an outcome is not the one before.
+func turns(round func() (ok bool)) func(int) bool {
+	last := false
+	return func(i int) bool {
+		ok := round()
+		turned := i > 0 && ok != last
+		last = ok
+		return turned
 	}
 }
 
@@ -47,19 +60,39 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
-	round := func() {
+	seen, draws := map[string]bool{}, epoch.Rand(t)
+	local := filepath.Join(w.ws, ".accessc", "local.toml")
+	mounted := func() bool { text, err := os.ReadFile(local); return err == nil && string(text) != mine }
+	// Moments of a mount and the unmount after it, in their order.
+	moments := []func() bool{
+		func() bool { return true },
+		func() bool { _, err := os.Lstat(filepath.Join(w.ws, "a")); return err == nil },
+		func() bool { _, err := os.Lstat(filepath.Join(w.ws, ".accessc/.local.toml.tmp")); return err == nil },
+		mounted,
+		func() bool { return !mounted() },
+	}
+	round := func() (mounted bool) {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), victimEnv+"="+w.dir)
-		if err := cmd.Start(); err != nil {
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(rand.IntN(60_000)) * time.Microsecond)
+		if !bufio.NewScanner(out).Scan() {
+			t.Fatal("it does not begin")
+		}
+		await.Until(t, "a moment of a mount", moments[draws.IntN(len(moments))])
+		for range draws.IntN(10_000) {
+			runtime.Gosched()
+		}
 		_ = cmd.Process.Kill()
 		if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
 			t.Fatalf("ended by itself: %v", err)
 		}
-		text, err := os.ReadFile(filepath.Join(w.ws, ".accessc", "local.toml"))
+		text, err := os.ReadFile(local)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,14 +106,9 @@ func TestKilled(t *testing.T) {
 		default:
 			t.Fatalf("the policy is now:\n%s", p)
 		}
+		return string(text) != mine
 	}
-	irtest.Check(t, 500, 1, func(*rapid.T) { round() })
-	for end := time.Now().Add(20 * time.Second); len(seen) < 2 && time.Now().Before(end); {
-		round()
-	}
-	if len(seen) < 2 {
-		t.Error("it was never killed between two changes")
-	}
+	irtest.Race(t, irtest.Times(500)/2, 5*irtest.Times(500), turns(round))
 	if err := errors.Join(w.mount(context.Background(), "a=../out/fork", "deep/b=../out/other"), w.unmount(context.Background())); err != nil {
 		t.Fatal(err)
 	}

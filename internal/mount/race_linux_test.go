@@ -3,7 +3,6 @@ package mount
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,18 +10,18 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
-	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // swap keeps exchanging a file or directory with a symlink, at once (renameat2(2)), until
 // it is stopped; then the thing itself is in its place. It returns how often it did.
 func swap(t *testing.T, path, target string) (stop func() int) {
 	t.Helper()
+	pauses := epoch.Source(epoch.Seed(t), 1)
 	link := path + ".link"
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
@@ -38,7 +37,7 @@ func swap(t *testing.T, path, target string) (stop func() int) {
 			}
 			// Both stay for a while, of any length, so that every step of the other side
 			// is hit and some rounds pass.
-			for range rand.IntN(200) {
+			for range pauses.IntN(200) {
 				runtime.Gosched()
 			}
 		}
@@ -48,14 +47,6 @@ func swap(t *testing.T, path, target string) (stop func() int) {
 		count <- n
 	}()
 	return func() int { done.Store(true); return <-count }
-}
-
-// until runs more rounds where those of a property were too few for both success and refusal to
-// occur.
-func until(both func() bool, round func()) {
-	for end := time.Now().Add(20 * time.Second); !both() && time.Now().Before(end); {
-		round()
-	}
 }
 
 // untouched fails when something was made or changed in directories that nothing may
@@ -97,23 +88,16 @@ func TestSwappedDirectories(t *testing.T) {
 				t.Fatal(err)
 			}
 			stop := swap(t, filepath.Join(w.ws, "sub"), link)
-			made, refused := 0, 0
-			round := func() {
-				deep := []string{"sub/x", "sub/deep/x", "sub/new/x"}[rand.IntN(3)]
-				switch err := w.makeAndUnmake(deep, evil); {
-				case errors.Is(err, errLanded):
+			names := epoch.Rand(t)
+			irtest.Race(t, irtest.Times(100_000)/200, irtest.Times(100_000), turns(func() bool {
+				deep := []string{"sub/x", "sub/deep/x", "sub/new/x"}[names.IntN(3)]
+				err := w.makeAndUnmake(deep, evil)
+				if errors.Is(err, errLanded) {
 					t.Fatal(err)
-				case err == nil:
-					made++
-				default:
-					refused++
 				}
-			}
-			irtest.Check(t, 100_000, 1, func(*rapid.T) { round() })
-			until(func() bool { return made > 0 && refused > 0 }, round)
-			if n := stop(); made == 0 || refused == 0 || n == 0 {
-				t.Errorf("%d made, %d refused, %d swaps: nothing was raced", made, refused, n)
-			}
+				return err == nil
+			}))
+			t.Logf("%d swaps", stop())
 			untouched(t, "deep= ", evil)
 			untouched(t, "", filepath.Join(evil, "deep"))
 		})
@@ -167,20 +151,12 @@ func TestSwappedLocalLayer(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"ws/.accessc/local.toml": "# mine\n", "out/evil/local.toml": "# theirs\n"})
 			stop := swap(t, filepath.Join(w.dir, path), filepath.Join(w.dir, target))
-			n, written, refused := 0, 0, 0
-			round := func() {
+			n := 0
+			irtest.Race(t, irtest.Times(1000)/5, 20*irtest.Times(1000), turns(func() bool {
 				n++
-				if err := w.writeLocal("# mine " + strconv.Itoa(n) + "\n"); err == nil {
-					written++
-				} else {
-					refused++
-				}
-			}
-			irtest.Check(t, 1000, 1, func(*rapid.T) { round() })
-			until(func() bool { return written > 0 && refused > 0 }, round)
-			if n := stop(); written == 0 || refused == 0 || n == 0 {
-				t.Errorf("%d written, %d refused, %d swaps: nothing was raced", written, refused, n)
-			}
+				return w.writeLocal("# mine "+strconv.Itoa(n)+"\n") == nil
+			}))
+			t.Logf("%d swaps", stop())
 			untouched(t, "local.toml=# theirs\n ", filepath.Join(w.dir, "out", "evil"))
 		})
 	}
@@ -204,22 +180,14 @@ func (w *world) writeLocal(text string) error {
 func TestSwappedWhileMounting(t *testing.T) {
 	w := newWorld(t, map[string]string{"ws/sub/deep/keep": "", "out/evil/deep/keep": ""})
 	stop := swap(t, filepath.Join(w.ws, "sub"), filepath.Join(w.dir, "out", "evil"))
-	made := 0
-	round := func() {
+	irtest.Race(t, irtest.Times(2000)/4, 4*irtest.Times(2000), turns(func() bool {
 		err := w.mount(context.Background(), "sub/deep/x=../out/fork", "y=../out/other")
-		if err == nil {
-			made++
-		}
 		_ = w.unmount(context.Background())
-	}
-	irtest.Check(t, 2000, 2, func(*rapid.T) { round() })
-	until(func() bool { return made > 0 }, round)
-	n := stop()
+		return err == nil
+	}))
+	t.Logf("%d swaps", stop())
 	untouched(t, "keep= ", filepath.Join(w.dir, "out", "evil", "deep"))
 	if err := w.unmount(context.Background()); err != nil {
 		t.Error(err)
-	}
-	if made == 0 || n == 0 {
-		t.Errorf("%d mounts, %d swaps: nothing was raced", made, n)
 	}
 }

@@ -3,10 +3,10 @@ package prompt
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -19,7 +19,10 @@ func init() {
 	}
 	asksLine["withdrawn"] = func(t *Terminal) {
 		done := make(chan struct{})
-		time.AfterFunc(300*time.Millisecond, func() { close(done) })
+		go func() {
+			_, _ = os.NewFile(3, "withdrawal").Read(make([]byte, 1))
+			close(done)
+		}()
 		line, err := t.Ask("code: ", done)
 		fmt.Printf("%q %v\n", line, err)
 	}
@@ -56,14 +59,24 @@ func TestAsk(t *testing.T) {
 			}
 			cmd.Stdin = tty
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-			if err := cmd.Start(); err != nil {
+			withdrawal, withdraw, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.ExtraFiles = []*os.File{withdrawal}
+			err = cmd.Start()
+			_ = withdrawal.Close()
+			defer withdraw.Close()
+			if err != nil {
 				t.Fatal(err)
 			}
 			shown := readUntil(t, ptmx, "code: ")
 			if c.how == "line" && !strings.Contains(shown, `path \u001b[2J\u202e`) {
 				t.Errorf("shown %q", shown)
 			}
-			if _, err := ptmx.WriteString(c.typed); err != nil {
+			if c.how == "withdrawn" {
+				_ = withdraw.Close()
+			} else if _, err := ptmx.WriteString(c.typed); err != nil {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait()

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // askEnv makes this program ask one question and print the answer on its output.
@@ -57,7 +58,7 @@ func asking(t *testing.T, how string, out *bytes.Buffer) *exec.Cmd {
 // readUntil reads from a terminal until a text has come.
 func readUntil(t *testing.T, tty *os.File, want string) string {
 	t.Helper()
-	_ = tty.SetReadDeadline(time.Now().Add(time.Minute))
+	_ = tty.SetReadDeadline(await.Deadline(t))
 	var seen strings.Builder
 	buf := make([]byte, 1024)
 	for !strings.Contains(seen.String(), want) {
@@ -189,12 +190,7 @@ func TestNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			go func() { done <- cmd.Wait() }()
-			select {
-			case <-done:
-			case <-time.After(time.Minute):
-				_ = cmd.Process.Kill()
-				t.Fatal("it waits")
-			}
+			await.Receive(t, "the end without a wait for an answer", done)
 			if got := strings.TrimSpace(out.String()); !strings.Contains(got, ErrNone.Error()) {
 				t.Error(got)
 			}

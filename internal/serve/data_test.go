@@ -7,7 +7,8 @@ import (
 	"os"
 	"runtime"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // leaving is a host whose tools end at once, and leave a process that has their standard input.
@@ -44,17 +45,13 @@ func TestInputEnds(t *testing.T) {
 		k.say(fmt.Sprintf(`{"id":1,"method":"wait","params":{"run":%d}}`, i))
 		k.wants("the end", "1", fmt.Sprintf(`{"run":%d,"exit":0}`, i))
 		in := <-h.left
-		_ = in.SetReadDeadline(time.Now().Add(time.Minute))
+		_ = in.SetReadDeadline(await.Deadline(t))
 		if _, err := in.Read(make([]byte, 1)); err != io.EOF {
 			t.Fatalf("run %d: the input goes on: %v", i, err)
 		}
 		_ = in.Close()
 	}
-	for deadline := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before+runs/10; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-	}
+	await.Until(t, "the goroutines of the runs have ended", func() bool { return runtime.NumGoroutine() <= before+runs/10 })
 }
 
 // TestInputLeft: the input that a client has written before the end of a tool reaches the process that the tool has left; and the

@@ -14,8 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"testing/iotest"
-	"time"
 	"unicode/utf8"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // echoing is a host whose tools need no system: each copies its standard input to its standard output, and ends with it or
@@ -185,11 +186,7 @@ func FuzzServe(f *testing.F) {
 		s := &Server{Host: host}
 		ended := make(chan struct{})
 		go func() { s.serve(plain(in), out, "t", func() {}); close(ended) }()
-		select {
-		case <-ended:
-		case <-time.After(time.Minute):
-			t.Fatalf("the connection does not end, after %q", out)
-		}
+		await.Receive(t, "the end of the connection", ended)
 		all := answers(t, out.String())
 		lines := bytes.Count(stream, []byte("\n"))
 		if greeted := len(all) > 0 && all[0].Error == nil; !greeted {

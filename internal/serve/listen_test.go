@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // listenShortly is a listener with little patience, in a directory with a short name.
@@ -47,7 +49,7 @@ func TestPatience(t *testing.T) {
 			}
 			defer c.Close()
 			fmt.Fprint(c, sent)
-			_ = c.SetDeadline(time.Now().Add(time.Minute))
+			_ = c.SetDeadline(await.Deadline(t))
 			if n, err := c.Read(make([]byte, 1)); n > 0 || os.IsTimeout(err) {
 				t.Errorf("sent %q: got %d bytes, %v", sent, n, err)
 			}

@@ -5,12 +5,27 @@ package serve
 import (
 	"bufio"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
 )
+
+// reading reports whether a server of this process waits for bytes.
+func reading() bool {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for one := range strings.SplitSeq(string(stacks), "\n\n") {
+		state, calls, _ := strings.Cut(one, "\n")
+		if strings.Contains(calls, "serve.(*Server).serve(") && (strings.Contains(state, "[IO wait") || strings.Contains(state, "[syscall")) {
+			return true
+		}
+	}
+	return false
+}
 
 // TestServeSocketWaits: a socket that its maker has set not to wait is served like another one, also while nothing comes. What is
 // no stream socket of this system is none to be served.
@@ -38,7 +53,7 @@ func TestServeSocketWaits(t *testing.T) {
 		{`{"id":2,"method":"start","params":{"tool":"t","wait":3}}`, `"id":2,"result":{"run":1`},
 		{"", `"id":3,"result":{"run":1,"exit":0}`},
 	} {
-		time.Sleep(10 * time.Millisecond)
+		await.Until(t, "the server waits for a line", func() bool { return reading() || len(served) > 0 })
 		if c.line != "" {
 			if _, err := ours.WriteString(c.line + "\n"); err != nil {
 				t.Fatal(err)

@@ -8,7 +8,8 @@ import (
 	"net"
 	"os"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // talk is a client of a server in this process.
@@ -24,7 +25,7 @@ func newTalk(t *testing.T, s *Server) *talk {
 	done := make(chan struct{})
 	go func() { s.serve(plain(theirs), theirs, "", func() {}); close(done) }()
 	t.Cleanup(func() { ours.Close(); <-done })
-	_ = ours.SetDeadline(time.Now().Add(time.Minute))
+	_ = ours.SetDeadline(await.Deadline(t))
 	k := &talk{t, ours, bufio.NewReader(ours)}
 	k.say(`{"id":0,"method":"hello","params":{"versions":[1]}}`)
 	k.hear()

@@ -4,17 +4,18 @@ package agents_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/await"
 )
 
 // packages is where "task npm" installs the agents.
@@ -31,15 +32,17 @@ func TestMain(m *testing.M) {
 	if err := os.Chmod(bin, 0o755); err != nil {
 		panic(err)
 	}
-	build := exec.Command("go", "build", "-o", bin, "../../cmd/accessc")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		panic(string(out))
-	}
 	code := m.Run()
 	_ = os.RemoveAll(bin)
 	os.Exit(code)
 }
+
+// built puts the program under test into its directory, once a test needs it.
+var built = sync.OnceValues(func() ([]byte, error) {
+	build := exec.Command("go", "build", "-o", bin, "../../cmd/accessc")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	return build.CombinedOutput()
+})
 
 // installed is the file of a published package; the test is skipped without it.
 func installed(t *testing.T, pattern string) string {
@@ -76,6 +79,9 @@ type place struct {
 
 // newPlace lays out a workspace with these files.
 func newPlace(t *testing.T, files map[string]string) *place {
+	if out, err := built(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	dir := t.TempDir()
 	p := &place{T: t, program: filepath.Join(bin, "accessc"), dir: dir, ws: dir + "/ws", home: dir + "/home"}
 	for _, d := range []string{p.ws, p.home, dir + "/tmp", dir + "/state"} {
@@ -127,9 +133,7 @@ func (p *place) read(name string) string {
 // wait for ever.
 func (p *place) command(words ...string) *exec.Cmd {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
-	p.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd := exec.CommandContext(await.Context(p.T), words[0], words[1:]...)
 	cmd.WaitDelay = time.Second
 	cmd.Dir, cmd.Env = p.ws, p.env
 	if p.nobody {

@@ -7,6 +7,7 @@ package containers_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"os"
@@ -18,9 +19,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	specs "github.com/opencontainers/runtime-spec/specs-go"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // secret is in the file that the tools must not read.
@@ -197,10 +199,9 @@ func (p *place) describe(args ...string) (string, error) {
 // start runs the container and returns its output.
 func (p *place) start() (string, error) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
+	ctx := await.Context(p.t)
 	// Names are the machine's for root.
-	name := "accessc-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	name := "accessc-" + strings.ToLower(rand.Text())
 	words := []string{p.runtime, "--root", p.dir + "/run/" + p.runtime, "run", "--bundle", p.bundle, name}
 	if p.runtime == "crun" && p.uid != 0 {
 		words = slices.Insert(words, 1, "--cgroup-manager=disabled")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -69,6 +70,11 @@ require("http").get({host: a[0], headers: {Host: h}}, r => r.pipe(process.stdout
 	{name: "raw system calls, DNS by recvmsg", label: "echo", needs: "cc", stream: portEcho, run: `$2/raw $1 7 recvmsg`, want: "echo word"},
 	{name: "raw system calls, DNS by connect", label: "echo", needs: "cc", stream: portEcho, run: `$2/raw $1 7 connect`, want: "echo word"},
 	{name: "raw system calls, DNS by TCP", label: "echo", needs: "cc", stream: portEcho, run: `$2/raw $1 7 tcp`, want: "echo word"},
+}
+
+// slow reports whether a client takes longer to start than all that a test is about. Such clients run at full count.
+func (c *client) slow() bool {
+	return slices.ContainsFunc([]string{"java ", "node ", "npm ", "-m pip", "pip._vendor"}, func(word string) bool { return strings.Contains(c.run, word) })
 }
 
 // lacks says which of a client's needs this host does not meet.

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 )
@@ -18,6 +17,8 @@ import (
 type nameServer struct {
 	mu    sync.Mutex
 	asked map[string]int
+	// late is closed when slow.example.test is to be answered, nil to answer at once.
+	late chan struct{}
 }
 
 // zone are the names with answers of their own. Others below example.test, denied.test and
@@ -82,20 +83,39 @@ func (s *nameServer) questions() map[string]int {
 	return out
 }
 
-// answer answers one message, nil if it is none.
-func (s *nameServer) answer(query []byte) []byte {
+// question notes the question of a message, and returns its answer when that is called for; nil if it is no question.
+func (s *nameServer) question(query []byte) func() []byte {
 	var m dnsmessage.Message
 	if m.Unpack(query) != nil || len(m.Questions) != 1 {
 		return nil
 	}
-	q := m.Questions[0]
-	name := strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))
+	name := strings.ToLower(strings.TrimSuffix(m.Questions[0].Name.String(), "."))
 	before := s.count(name)
+	return func() []byte { return s.answer(m, name, before) }
+}
+
+// holdSlow has slow.example.test wait for its answer until the returned function is called.
+func (s *nameServer) holdSlow() (answer func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	late := make(chan struct{})
+	s.late = late
+	return func() { close(late) }
+}
+
+// answer answers a message about a name that was asked for some times before, nil if that fails.
+func (s *nameServer) answer(m dnsmessage.Message, name string, before int) []byte {
+	q := m.Questions[0]
 	m.Header.Response, m.Header.RecursionAvailable, m.Additionals = true, true, nil
 	found := addresses(name)
 	switch name {
 	case "slow.example.test":
-		time.Sleep(700 * time.Millisecond)
+		s.mu.Lock()
+		late := s.late
+		s.mu.Unlock()
+		if late != nil {
+			<-late
+		}
 	case "broken.example.test":
 		m.Header.RCode = dnsmessage.RCodeServerFailure
 	case "rebind.example.test":
@@ -137,9 +157,12 @@ func (s *nameServer) serveDatagrams(c net.PacketConn) {
 		if err != nil {
 			return
 		}
-		query := append([]byte{}, buf[:n]...)
+		answer := s.question(buf[:n])
+		if answer == nil {
+			continue
+		}
 		go func() {
-			if b := s.answer(query); b != nil {
+			if b := answer(); b != nil {
 				_, _ = c.WriteTo(b, from)
 			}
 		}()
@@ -157,7 +180,11 @@ func (s *nameServer) serveStream(c net.Conn) {
 		if _, err := io.ReadFull(c, query); err != nil {
 			return
 		}
-		b := s.answer(query)
+		answer := s.question(query)
+		if answer == nil {
+			return
+		}
+		b := answer()
 		if b == nil {
 			return
 		}

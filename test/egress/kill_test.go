@@ -3,23 +3,22 @@
 package egress_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // A part is a process of a run that can end before the others.
@@ -68,33 +67,15 @@ func others(t *testing.T) map[int][]string {
 	return out
 }
 
-// find waits for a part of a run, and returns the oldest process that is one.
-func find(t *testing.T, x part, ended <-chan struct{}) int {
-	for {
-		list := others(t)
-		for _, pid := range slices.Sorted(maps.Keys(list)) {
-			if x.is(list[pid]) {
-				return pid
-			}
-		}
-		select {
-		case <-ended:
-			return 0
-		default:
+// find returns the oldest process of a part, 0 for none.
+func find(t *testing.T, x part) int {
+	list := others(t)
+	for _, pid := range slices.Sorted(maps.Keys(list)) {
+		if x.is(list[pid]) {
+			return pid
 		}
 	}
-}
-
-// within waits until a condition holds.
-func within(long time.Duration, condition func() bool) bool {
-	for end := time.Now().Add(long); ; time.Sleep(10 * time.Millisecond) {
-		if condition() {
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
-	}
+	return 0
 }
 
 // TestKilled kills a part of a run at some moment: all connections end, no process and no file
@@ -105,15 +86,17 @@ func TestKilled(t *testing.T) {
 		t.Skip("no C compiler")
 	}
 	toml, v := policy(t, []grant{{host: "echo.example.test", scheme: ir.Stream, port: portEcho}})
-	for _, u := range []user{root, ordinary} {
+	for _, u := range users() {
 		t.Run(string(u), func(t *testing.T) {
 			p := newPlace(t, w, u, toml)
 			p.cc("hold")
 			p.holds(t)
 			for _, x := range []part{partProxy, partSupervisor, partTool} {
 				t.Run(string(x), func(t *testing.T) {
+					draws := epoch.Rand(t)
+					moments := slices.Sorted(maps.Keys(moments))
 					for range max(irtest.Times(1000)/60, 1) {
-						p.kill(t, x, v)
+						p.kill(t, x, moments[draws.IntN(len(moments))], v)
 					}
 				})
 			}
@@ -121,18 +104,42 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// kill makes a run and kills a part of it.
-func (p *place) kill(t *testing.T, x part, v *ir.View) {
+// moments are those at which a part can be killed, once it is there.
+var moments = map[string]func(p *place, said string) bool{
+	"the part is there":                func(*place, string) bool { return true },
+	"a host has a connection":          func(p *place, _ string) bool { return p.w.serving.Load() > 0 },
+	"the tool has all its connections": func(_ *place, said string) bool { return strings.Contains(said, "up\n") },
+}
+
+// told is output that can be read while more of it comes.
+type told struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *told) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *told) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// kill makes a run and kills a part of it at a moment.
+func (p *place) kill(t *testing.T, x part, moment string, v *ir.View) {
 	t.Helper()
 	temp, err := os.MkdirTemp(p.dir, "temp-")
 	p.must(err)
 	p.must(os.Chmod(temp, 0o777))
 	before := p.w.window(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := await.Context(t)
 	cmd := p.exec(ctx, "", "kill.jsonl", p.ws+"/hold", "echo.example.test", strconv.Itoa(portEcho), "203.0.113.178")
 	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
-	var out bytes.Buffer
+	var out told
 	cmd.Stdout, cmd.Stderr = &out, &out
 	p.must(cmd.Start())
 	ended := make(chan struct{})
@@ -140,15 +147,24 @@ func (p *place) kill(t *testing.T, x part, v *ir.View) {
 		defer close(ended)
 		_ = cmd.Wait()
 	}()
-	// Half of the moments are at the start.
-	after := time.Duration(rand.IntN(150)) * time.Millisecond << (2 * rand.IntN(2))
-	time.Sleep(after)
-	pid := find(t, x, ended)
-	begin := time.Now()
+	over := func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			return false
+		}
+	}
+	pid := 0
+	await.Until(t, moment, func() bool {
+		pid = find(t, x)
+		return pid > 0 && moments[moment](p, out.String()) || over()
+	})
 	if pid > 0 {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
-	problems := append(p.remains(t, ended), before.wrong(t, v)...)
+	p.ends(t, ended)
+	problems := before.wrong(t, v)
 	if x == partProxy && strings.Count(out.String(), "up\n") != strings.Count(out.String(), "closed\n") {
 		problems = append(problems, "connections of the tool stayed open")
 	}
@@ -157,27 +173,23 @@ func (p *place) kill(t *testing.T, x part, v *ir.View) {
 		problems = append(problems, fmt.Sprintf("files stayed: %v", files))
 	}
 	for _, problem := range problems {
-		t.Errorf("%s killed after %s: %s\n%s", x, after, problem, out.String())
+		t.Errorf("%s killed when %s: %s\n%s", x, moment, problem, out.String())
 	}
-	t.Logf("killed after %s, all ended %s later: %q", after, time.Since(begin).Round(time.Millisecond), out.String())
+	t.Logf("%s killed when %s: %q", x, moment, out.String())
 }
 
-// remains says which processes and connections stay behind of a run that is to end.
-func (p *place) remains(t *testing.T, ended <-chan struct{}) (out []string) {
-	select {
-	case <-ended:
-	case <-time.After(25 * time.Second):
-		out = append(out, "exec did not return")
-	}
-	var left map[int][]string
-	if !within(10*time.Second, func() bool { left = others(t); return len(left) == 0 }) {
-		out = append(out, fmt.Sprintf("processes stayed: %v", left))
-		for pid := range left {
-			_ = unix.Kill(pid, unix.SIGKILL)
+// ends waits until no process and no connection of a run that is to end is left.
+func (p *place) ends(t *testing.T, ended <-chan struct{}) {
+	t.Helper()
+	defer func() {
+		if left := others(t); t.Failed() && len(left) > 0 {
+			t.Logf("processes stayed: %v", left)
+			for pid := range left {
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
 		}
-	}
-	if !within(5*time.Second, func() bool { return p.w.serving.Load() == 0 }) {
-		out = append(out, fmt.Sprintf("%d connections of hosts stayed open", p.w.serving.Load()))
-	}
-	return out
+	}()
+	await.Receive(t, "the return of exec", ended)
+	await.Until(t, "no process is left", func() bool { return len(others(t)) == 0 })
+	await.Until(t, "no connection of a host is open", func() bool { return p.w.serving.Load() == 0 })
 }

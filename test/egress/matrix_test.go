@@ -5,15 +5,14 @@ package egress_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -83,8 +82,7 @@ type result struct {
 // play runs a cell.
 func (p *place) play(t *testing.T, c cell) (r result) {
 	in := "cells/" + strings.NewReplacer("/", "-", " ", "_", ",", "").Replace(t.Name())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := await.Context(t)
 	script := "{ " + c.c.run + "\n} >own 2>&1"
 	if c.variables {
 		script = variables + script
@@ -96,7 +94,7 @@ func (p *place) play(t *testing.T, c cell) (r result) {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	p.must(cmd.Start())
 	if c.variables {
-		p.write(in+"/port", fmt.Sprintln(proxyPort(ctx, t, cmd.Process.Pid)))
+		p.write(in+"/port", fmt.Sprintln(proxyPort(t, cmd.Process.Pid)))
 	}
 	err := cmd.Wait()
 	own, _ := os.ReadFile(filepath.Join(p.ws, in, "own"))
@@ -155,6 +153,9 @@ func TestMatrix(t *testing.T) {
 			for i := range clients {
 				c := &clients[i]
 				t.Run(c.name, func(t *testing.T) {
+					if c.slow() && !everything() {
+						t.Skip("at full count")
+					}
 					if m := c.lacks(); m != "" {
 						t.Skipf("%s is not installed", m)
 					}
@@ -173,7 +174,15 @@ func TestMatrix(t *testing.T) {
 }
 
 // everything reports whether tests run at full count.
-func everything() bool { return irtest.Times(1000) >= 1000 }
+func everything() bool { return irtest.Full() }
+
+// users are the identities that a test starts tools with. An everyday run takes the one without privileges.
+func users() []user {
+	if everything() {
+		return []user{root, ordinary}
+	}
+	return []user{ordinary}
+}
 
 // pair runs a client to its granted host and to another.
 func (p *place) pair(t *testing.T, c *client, told bool) {

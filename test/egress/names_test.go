@@ -3,13 +3,13 @@
 package egress_test
 
 import (
-	"context"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/await"
 )
 
 // portClosed has no server.
@@ -50,9 +50,11 @@ func TestNames(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.host+" "+strconv.Itoa(c.port), func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
+			ctx := await.Context(t)
 			args := []string{p.ws + "/plain", c.host, strconv.Itoa(c.port), "word"}
+			if c.host == "slow.example.test" {
+				p.slowly(t, args)
+			}
 			out, _ := p.exec(ctx, "", c.host+strconv.Itoa(c.port)+".jsonl", args...).CombinedOutput()
 			if !strings.Contains(string(out), c.says) {
 				t.Errorf("expected %q:\n%s", c.says, out)
@@ -61,5 +63,26 @@ func TestNames(t *testing.T) {
 				t.Errorf("without accessc:\n%s", alone)
 			}
 		})
+	}
+}
+
+// slowly runs a client of the slow name, which is answered after another client has been served.
+func (p *place) slowly(t *testing.T, args []string) {
+	answer, before := p.w.names.holdSlow(), p.w.names.questions()["slow.example.test"]
+	answered := sync.OnceFunc(answer)
+	defer answered()
+	over := make(chan string, 1)
+	go func() {
+		out, _ := p.exec(await.Context(t), "", "slow.jsonl", args...).CombinedOutput()
+		over <- string(out)
+	}()
+	await.Until(t, "the slow name is asked for", func() bool { return p.w.names.questions()["slow.example.test"] > before })
+	out, err := p.exec(await.Context(t), "", "meanwhile.jsonl", p.ws+"/plain", "echo.example.test", strconv.Itoa(portEcho), "word").CombinedOutput()
+	if err != nil || len(over) > 0 {
+		t.Errorf("meanwhile: %v\n%s", err, out)
+	}
+	answered()
+	if out, _ := await.Receive(t, "the client of the slow name", over); !strings.Contains(out, "echo word") {
+		t.Errorf("the client of the slow name:\n%s", out)
 	}
 }

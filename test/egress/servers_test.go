@@ -191,7 +191,6 @@ func (w *world) stream(at string, handle func(net.Conn)) error {
 				w.serving.Add(1)
 				defer w.serving.Add(-1)
 				defer c.Close()
-				_ = c.SetDeadline(time.Now().Add(time.Minute))
 				handle(c)
 			}()
 		}

@@ -8,7 +8,8 @@ import (
 	"io"
 	"net"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // TestStranger: the proxy of a run serves its tool alone. Any process of this host can connect to
@@ -19,9 +20,9 @@ func TestStranger(t *testing.T) {
 	p.holds(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cmd := p.exec(ctx, "", "stranger.jsonl", "sleep", "60")
+	cmd := p.exec(ctx, "", "stranger.jsonl", "sleep", "infinity")
 	p.must(cmd.Start())
-	port := proxyPort(ctx, t, cmd.Process.Pid)
+	port := proxyPort(t, cmd.Process.Pid)
 	before := w.window(t)
 	for _, says := range []string{
 		"GET http://a.example.test/x HTTP/1.1\r\nHost: a.example.test\r\n\r\n", "CONNECT a.example.test:443 HTTP/1.1\r\nHost: a.example.test:443\r\n\r\n", "\x05\x01\x00",
@@ -30,7 +31,7 @@ func TestStranger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = c.SetDeadline(await.Deadline(t))
 		_, _ = io.WriteString(c, says)
 		// The connection is reset if it was closed before its bytes were read.
 		if b, err := io.ReadAll(c); len(b) > 0 || err != nil && isTimeout(err) {
@@ -45,9 +46,7 @@ func TestStranger(t *testing.T) {
 	}
 	cancel()
 	_ = cmd.Wait()
-	if !within(10*time.Second, func() bool { return len(others(t)) == 0 }) {
-		t.Errorf("processes stayed: %v", others(t))
-	}
+	await.Until(t, "the run's processes have ended", func() bool { return len(others(t)) == 0 })
 }
 
 func isTimeout(err error) bool {

@@ -3,12 +3,12 @@
 package egress_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // tricksRules grant one host whole, one by a path, and names that lead to this host and its
@@ -92,8 +92,7 @@ func TestTricks(t *testing.T) {
 
 // trick runs one command.
 func (p *place) trick(t *testing.T, run string, granted bool) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := await.Context(t)
 	name := filepath.Base(t.Name())
 	out, _ := p.exec(ctx, "", name+".jsonl", "sh", "-c", "{ "+run+"\n} >own-"+name+" 2>&1").CombinedOutput()
 	own, _ := os.ReadFile(filepath.Join(p.ws, "own-"+name))

@@ -4,7 +4,6 @@ package egress_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // variables tells a client of the proxy, whose port comes in a file. On Linux accessc sets no such
@@ -24,20 +24,16 @@ export JAVA_TOOL_OPTIONS="-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=$p -Dhttps
 `
 
 // proxyPort waits for the proxy that a process has started, and returns its port.
-func proxyPort(ctx context.Context, t *testing.T, parent int) (port uint64) {
-	for ctx.Err() == nil {
+func proxyPort(t *testing.T, parent int) (port uint64) {
+	await.Until(t, fmt.Sprintf("process %d starts a proxy", parent), func() bool {
 		for pid, args := range others(t) {
-			if !partProxy.is(args) || parentOf(pid) != parent {
-				continue
-			}
-			if port := listensAt(pid); port != 0 {
-				return port
+			if partProxy.is(args) && parentOf(pid) == parent {
+				port = listensAt(pid)
 			}
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("process %d started no proxy", parent)
-	return 0
+		return port != 0
+	})
+	return port
 }
 
 // parentOf reads proc_pid_stat(5).
