@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // TestCalls plays attacks by calls beside those that open, make and move files.
@@ -78,6 +79,7 @@ access.fs = [
 			denied:  []string{"create gen/core", "create secrets/core"},
 			allowed: []string{"create src/own"},
 			tool:    "owner",
+			root:    true,
 			good:    []string{"a file of its own"},
 			verdict: func(t *testing.T, p *place, _ string) {
 				only("gen", "f", "out")(t, p, "")
@@ -92,7 +94,6 @@ func remove(p *place, stop <-chan struct{}) {
 	name := p.path("late/.env")
 	until(stop, func(int) {
 		p.save("late/tmp", "late/.env", secret)
-		time.Sleep(time.Millisecond)
 		os.Remove(name)
 	})
 	os.Remove(p.path("late/tmp"))
@@ -128,8 +129,11 @@ access.fs = [{ path = ".", read = true, execute = true }]`,
 		allowed: []string{"read bin/tool"},
 		tool:    "cleaner",
 		good:    []string{"files to remove"},
+		tmp:     true,
 		verdict: func(t *testing.T, p *place, _ string) {
-			time.Sleep(3 * time.Second)
+			await.Until(t, "the process that is left and the one that removes the directory have ended", func() bool {
+				return len(p.busy()) == 0
+			})
 			if list, _ := os.ReadDir(victim(p)); len(list) != 20 {
 				t.Errorf("%d of 20 files are left", len(list))
 			}

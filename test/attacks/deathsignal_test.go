@@ -14,7 +14,7 @@ import (
 func TestDeathSignal(t *testing.T) {
 	s := scene{tool: "deathsignal", toml: "[[tools.t.access.fs]]\npath = \".\"\nread = true\nexecute = true\n"}
 	bin := build(t, []scene{s})
-	for user, uid := range procUsers() {
+	for user, uid := range players(false) {
 		t.Run(user, func(t *testing.T) {
 			// The kernel sends it when the thread ends that started the process.
 			goruntime.LockOSThread()

@@ -16,7 +16,7 @@ func TestBubblewrapDescriptors(t *testing.T) {
 	if _, err := exec.LookPath("bwrap"); err != nil {
 		t.Skip("there is no bubblewrap")
 	}
-	for user, uid := range procUsers() {
+	for user, uid := range players(false) {
 		t.Run(user, func(t *testing.T) {
 			s := scene{means: everyMeans[0], toml: granted, tool: "#!/bin/sh\ncat /proc/self/fd/[012]/private 2>/dev/null && echo LEAK\n" +
 				"{ echo changed >>/proc/self/fd/0; } 2>/dev/null && echo did || echo refused\n"}
@@ -66,7 +66,7 @@ func TestStandardDescriptors(t *testing.T) {
 	const withoutRight = 0o10000000 // O_PATH
 	s := scene{tool: "standard"}
 	bin := build(t, []scene{s})
-	for user, uid := range procUsers() {
+	for user, uid := range players(false) {
 		t.Run(user, func(t *testing.T) {
 			p := newPlace(t, s, bin, uid)
 			p.write(p.outside+"/input", "fine")

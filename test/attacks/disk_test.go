@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // A disk has the directories of one scene for one user.
@@ -25,6 +28,7 @@ type disk struct {
 	ws   string // the workspace
 	home string // the user's home
 	tool string // the command of the tool t, from the workspace
+	tmp  string // where accessc makes temporary directories
 	seen *notes
 }
 
@@ -58,7 +62,7 @@ func newDisk(t *testing.T, bin, tool string, uid int) disk {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	d := disk{t: t, bin: bin, uid: uid, dir: dir, ws: dir + "/ws", home: dir + "/home", tool: tool, seen: &notes{}}
+	d := disk{t: t, bin: bin, uid: uid, dir: dir, ws: dir + "/ws", home: dir + "/home", tool: tool, tmp: "/tmp", seen: &notes{}}
 	d.make(d.ws)
 	d.make(d.home)
 	return d
@@ -79,10 +83,26 @@ func (d *disk) make(name string) {
 func (d *disk) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, "accessc"), args...)
 	cmd.Dir = d.ws
-	cmd.WaitDelay = 2 * time.Second
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + d.home, "TMPDIR=/tmp", "LANG=C",
+	cmd.WaitDelay = time.Until(await.Deadline(d.t)) // for a process that keeps the output of an ended one
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + d.home, "TMPDIR=" + d.tmp, "LANG=C",
 		"XDG_CONFIG_HOME=" + d.home + "/.config", "XDG_STATE_HOME=" + d.home + "/.state"}
 	return d.as(cmd)
+}
+
+// busy lists the processes that run a program of the workspace, or have something of the disk among their words.
+func (d *disk) busy() (out []string) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		exe, err := os.Readlink("/proc/" + e.Name() + "/exe")
+		if err != nil { // it is none, or has ended
+			continue
+		}
+		words, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		if strings.HasPrefix(exe, d.ws+"/") || strings.Contains(string(words), d.dir+"/") {
+			out = append(out, e.Name())
+		}
+	}
+	return out
 }
 
 // as makes a command one of the user of the disk.
@@ -139,7 +159,11 @@ func compile(t *testing.T, dir, source string, flags ...string) {
 	if _, err := os.Stat(bin); err == nil {
 		return
 	}
-	args := append([]string{"-O1", "-w", "-pthread", "-o", bin + ".tmp", "testdata/" + source + ".c"}, flags...)
+	scale := 1
+	if irtest.Full() {
+		scale = 20
+	}
+	args := append([]string{"-O1", "-w", "-pthread", fmt.Sprint("-DSCALE=", scale), "-o", bin + ".tmp", "testdata/" + source + ".c"}, flags...)
 	out, err := exec.Command("cc", args...).CombinedOutput()
 	if err == nil {
 		err = os.Rename(bin+".tmp", bin)

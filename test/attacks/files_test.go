@@ -56,6 +56,7 @@ func fileScenes() []scene {
 			denied:  []string{"update gen/f", "update kept/f", "update secrets/k", "update .env", "update bin/tool", "update accessc.toml", "update gen", "update secrets"},
 			allowed: []string{"update src/a", "read gen/f"},
 			tool:    "metadata",
+			root:    true,
 			good:    []string{"open", "metadata"},
 		},
 		{
@@ -117,6 +118,7 @@ access.fs = [
 				p.write("deep/a/x/y/f", "fine")
 				p.write("deep/b/came", "fine")
 				p.write("src/a", "fine")
+				p.fifo("src/moved")
 			},
 			denied:  []string{"read deep/b/x/k", "create deep/b/x/new", "delete deep/b/x/k", "update deep/b/x/k"},
 			allowed: []string{"read deep/a/came", "create deep/a/made"},
@@ -175,6 +177,7 @@ access.fs = [
 			denied:  []string{"read .env", "read secrets", "read secrets/k", "update gen/f", "rename secrets src/s"},
 			allowed: []string{"read src/a"},
 			tool:    "spaces",
+			root:    true,
 			good:    []string{"read"},
 		},
 		{
@@ -372,7 +375,9 @@ execute = true
 `,
 			setup: func(p *place) {
 				p.write("src/a", "fine")
-				p.write("bin/other", "#!/bin/sh\necho \"$HOME\n$TMPDIR\"\necho "+secret+" >$HOME/x\necho "+secret+" >$TMPDIR/x\necho "+secret+" >/dev/shm/accessc-attack\nsleep 3\n")
+				p.fifo("src/go")
+				p.write("bin/other", "#!/bin/sh\necho "+secret+" >$HOME/x\necho "+secret+" >$TMPDIR/x\necho "+secret+
+					" >/dev/shm/accessc-attack\necho \"$HOME\n$TMPDIR\"\nread end\n")
 				p.must(os.Chmod(p.path("bin/other"), 0o755))
 			},
 			denied:  []string{"update bin/other", "read /tmp"},

@@ -3,29 +3,70 @@
 package attacks_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // waitFor lets the host wait until the tool has made a file, or has ended.
-func waitFor(p *place, name string, stop <-chan struct{}) bool {
-	for {
-		if _, err := os.Lstat(p.path(name)); err == nil {
-			return true
-		}
+func waitFor(p *place, name string, stop <-chan struct{}) (there bool) {
+	await.Until(p.t, name+" is there, or the tool has ended", func() bool {
 		select {
 		case <-stop:
-			return false
-		case <-time.After(time.Millisecond):
+			return true
+		default:
 		}
+		_, err := os.Lstat(p.path(name))
+		there = err == nil
+		return there
+	})
+	return there
+}
+
+// tell writes into a fifo at which the tool waits, and returns when that has ended.
+func (p *place) tell(name string, stop <-chan struct{}) {
+	f, err := os.OpenFile(p.path(name), os.O_RDWR, 0)
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	defer f.Close()
+	_, err = f.WriteString("x")
+	p.must(err)
+	<-stop
+}
+
+// laps has a value after each round of a tool, which writes into a fifo; false once the tool has ended.
+func (p *place) laps(name string, stop <-chan struct{}) func() bool {
+	f, err := os.OpenFile(p.path(name), os.O_RDWR, 0)
+	if err != nil {
+		p.t.Error(err)
+		return func() bool { return false }
+	}
+	go func() {
+		<-stop
+		f.Close()
+	}()
+	return func() bool {
+		_, err := f.Read(make([]byte, 1))
+		return err == nil
+	}
+}
+
+// stay lets others go on for some turns.
+func stay(turns int) {
+	for range 20 * turns {
+		goruntime.Gosched()
 	}
 }
 
@@ -68,18 +109,12 @@ func vanish(p *place, stop <-chan struct{}) {
 		if os.Rename(std, away) != nil {
 			return
 		}
-		stays := 0
-		for range 30 {
-			if _, err := os.Lstat(std); err == nil {
-				stays++
-			}
-			time.Sleep(100 * time.Microsecond)
-		}
-		if stays == 30 {
-			p.t.Errorf("the tool made a file in std")
-		}
+		// A rename that has lost the file beneath it makes a name for the moment until it is taken back.
+		await.Until(p.t, "the tool has no file in std", func() bool {
+			_, err := os.Lstat(std)
+			return err != nil
+		})
 		os.Rename(away, std)
-		time.Sleep(time.Millisecond)
 	})
 }
 
@@ -94,7 +129,7 @@ func carry(p *place, stop <-chan struct{}) {
 		p.write(name, secret)
 		p.before[p.path(name)] = markOf(p.path(name))
 	}
-	p.write("src/moved", "")
+	p.tell("src/moved", stop)
 }
 
 // belate makes the file that a rule denies as soon as its directory is there.
@@ -104,7 +139,7 @@ func belate(p *place, stop <-chan struct{}) {
 		if os.WriteFile(name, []byte(secret), 0o644) == nil {
 			os.Lchown(name, p.uid, p.uid)
 		}
-		time.Sleep(200 * time.Microsecond)
+		goruntime.Gosched()
 		os.Remove(name)
 		os.Remove(p.path("late"))
 	})
@@ -212,7 +247,6 @@ func edit(p *place, stop <-chan struct{}) {
 			os.Rename(p.path("secrets/fresh"), p.path("secrets/old"))
 			os.RemoveAll(p.path("secrets/old"))
 		}
-		time.Sleep(100 * time.Microsecond)
 	})
 	for _, name := range names {
 		data, _ := os.ReadFile(p.path(name))
@@ -236,11 +270,11 @@ func relink(p *place, stop <-chan struct{}) {
 		if os.Rename(work, aside) != nil || os.Rename(name, work) != nil {
 			return
 		}
-		time.Sleep(time.Duration(i%5) * 300 * time.Microsecond)
+		stay(i % 5)
 		if os.Rename(work, name) != nil || os.Rename(aside, work) != nil {
 			p.t.Error("the user's names were taken")
 		}
-		time.Sleep(time.Duration(i%3) * 500 * time.Microsecond)
+		stay(i % 3)
 	})
 }
 
@@ -252,15 +286,15 @@ func turn(p *place, stop <-chan struct{}) {
 	a, b := p.path("deep/a/x"), p.path("deep/b/x")
 	until(stop, func(i int) {
 		p.must(os.Rename(a, b))
-		time.Sleep(time.Duration(i%4) * 100 * time.Microsecond)
+		stay(i % 4)
 		p.save("deep/b/.swp", b+"/k", secret) // a file of its own, each time
 		p.symlink("k", b+"/s")
-		time.Sleep(time.Duration(i%5) * 200 * time.Microsecond)
+		stay(i % 5)
 		p.must(os.Rename(b+"/k", p.path("deep/b/.old")))
 		p.must(os.Remove(p.path("deep/b/.old")))
 		p.must(os.Remove(b + "/s"))
 		p.must(os.Rename(b, a))
-		time.Sleep(time.Duration(i%3) * 300 * time.Microsecond)
+		stay(i % 3)
 	})
 }
 
@@ -271,7 +305,7 @@ func initialize(p *place, stop <-chan struct{}) {
 		for _, name := range names {
 			p.write(name, "the user's")
 		}
-		time.Sleep(time.Duration(i%4) * 300 * time.Microsecond)
+		stay(i % 4)
 		for _, name := range names {
 			if data, err := os.ReadFile(p.path(name)); err != nil || string(data) != "the user's" {
 				p.t.Errorf("%s holds %q, %v", name, data, err)
@@ -287,15 +321,16 @@ func replace(p *place, stop <-chan struct{}) {
 		{".git/config.lock", ".git/config"}, {".git/config.worktree.lock", ".git/config.worktree"}, {".gitmodules.lock", ".gitmodules"},
 		{"access/.accessc/s/new0", "access/manifest.json"}, {".git/index.lock", ".git/index"},
 	}
+	lap := p.laps("src/lap", stop)
 	until(stop, func(int) {
 		for _, n := range names {
 			p.write(n[0], "the user's")
 		}
-		time.Sleep(2 * time.Millisecond)
+		lap()
 		for _, n := range names {
 			p.must(os.Rename(p.path(n[0]), p.path(n[1])))
 		}
-		time.Sleep(2 * time.Millisecond)
+		lap()
 		for _, n := range names[:len(names)-1] {
 			if data, err := os.ReadFile(p.path(n[1])); string(data) != "the user's" {
 				p.t.Errorf("%s holds %q, %v", n[1], data, err)
@@ -333,29 +368,32 @@ func redirect(p *place, stop <-chan struct{}) {
 		p.symlink(to, next)
 		os.Remove(fork)
 		p.must(os.Rename(next, fork))
-		time.Sleep(time.Duration(1+i%5) * 300 * time.Microsecond)
+		stay(1 + i%5)
 	})
 }
 
 // beside runs another tool and tells the first where that has its directories.
 func beside(p *place, stop <-chan struct{}) {
 	cmd := p.command(p.t.Context(), "exec", "-C", p.ws, "--no-prompt", "u")
+	in, err := cmd.StdinPipe()
+	p.must(err)
 	out, err := cmd.StdoutPipe()
 	p.must(err)
 	p.must(cmd.Start())
-	buf := make([]byte, 4096)
-	n, _ := out.Read(buf)
-	if !strings.Contains(string(buf[:n]), "/tmp/accessc-") {
-		p.t.Errorf("the other tool says %q", buf[:n])
+	defer cmd.Wait()
+	defer in.Close() // which the other tool waits for
+	var said []string
+	for lines := bufio.NewScanner(out); len(said) < 2 && lines.Scan(); {
+		said = append(said, lines.Text())
 	}
-	time.Sleep(50 * time.Millisecond)
-	made := strings.Fields(string(buf[:n]))[0] + "/x"
+	if len(said) < 2 || !strings.Contains(said[1], "/tmp/accessc-") {
+		p.t.Errorf("the other tool says %q", said)
+		said = append(said, "", "")
+	}
+	made := said[0] + "/x"
 	p.before[made] = markOf(made)
-	p.write("src/paths.new", string(buf[:n]))
-	p.must(os.Rename(p.path("src/paths.new"), p.path("src/paths")))
-	<-stop
-	cmd.Process.Kill()
-	cmd.Wait()
+	p.write("src/paths", strings.Join(said, "\n"))
+	p.tell("src/go", stop)
 }
 
 // approve approves an external rule by a policy that contains nothing else, which is then put

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // A means is a program that confines tools by mounts, in place of accessc's own means.
@@ -247,12 +249,15 @@ func together(t *testing.T, parts []part) {
 	all.Wait()
 }
 
-// users are those that scenes are played as under a means.
-func (m *means) users() map[string]int {
-	if os.Getuid() == 0 {
+// users are those that a scene with a fate is played as under a means.
+func (m *means) users(f fate) map[string]int {
+	switch {
+	case os.Getuid() != 0:
+		return map[string]int{"user": os.Getuid()}
+	case len(f.root) > 0 || irtest.Full():
 		return map[string]int{"root": 0, "unprivileged": m.user}
 	}
-	return map[string]int{"user": os.Getuid()}
+	return map[string]int{"unprivileged": m.user}
 }
 
 // usable reports whether a means can be tried: a container is root's.
@@ -298,7 +303,7 @@ func partsOf(t *testing.T, table map[string]fates, name string, play func(*means
 		if !ok || f.not != "" || !m.usable() {
 			continue
 		}
-		for user, uid := range m.users() {
+		for user, uid := range m.users(f) {
 			parts = append(parts, part{m.program + "/" + user + "/" + name, play(m, f, uid)})
 		}
 	}

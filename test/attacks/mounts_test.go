@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // takesAway has the user mount a file system where the policy denies everything, and take it away while the tool holds a directory on it.
@@ -18,11 +20,11 @@ for f in usr/share/k ./memfd:k ".$PWD/src/a" usr/share/program; do mkdir -p "dis
 cp /bin/true disk/usr/share/program
 chown -R --reference=. disk
 "$@" & tool=$!
-until [ -e src/ready ]; do kill -0 $tool || exit 1; sleep 0.01; done
+read -r ready < src/ready
 rm disk/memfd:k
 exec 9<disk
 umount -l disk
-: > src/gone
+echo x > src/gone
 wait $tool || exit
 read -r text < "/proc/self/fd/9$PWD/src/a" && [ "$text" = TOP-SECRET ] && [ "$(ls "/proc/self/fd/9$PWD/src")" = a ] || echo LEAK changed
 `
@@ -33,7 +35,7 @@ func TestMountTakenAway(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting takes root")
 	}
-	for user, uid := range map[string]int{"root": 0, "nobody": nobody} {
+	for user, uid := range players(false) {
 		t.Run(user, func(t *testing.T) { takeAway(t, uid) })
 	}
 }
@@ -44,7 +46,9 @@ func takeAway(t *testing.T, uid int) {
 	p := newPlace(t, s, build(t, []scene{s}), uid)
 	p.mkdir("disk")
 	p.write("src/a", "fine")
-	cmd := p.command(t.Context(), "exec", "-C", p.ws, "--no-prompt", "t")
+	p.fifo("src/ready")
+	p.fifo("src/gone")
+	cmd := p.command(await.Context(t), "exec", "-C", p.ws, "--no-prompt", "t")
 	id := strconv.Itoa(uid)
 	as := []string{"sh", "-c", takesAway, "sh", "setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--", cmd.Path}
 	cmd.Path, cmd.Args = "/bin/sh", append(as, cmd.Args[1:]...)

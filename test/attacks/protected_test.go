@@ -22,7 +22,7 @@ func TestRepositories(t *testing.T) {
 			name:    "names that become protected files",
 			denied:  []string{"create .git/config.lock", "link .git/config.lock src/hl", "create access/.accessc/s/new0"},
 			allowed: []string{"create .git/index.lock", "create access/t/context.json"},
-			setup:   func(p *place) { p.mkdir(".git"); p.mkdir("access/.accessc/s") },
+			setup:   func(p *place) { p.mkdir(".git"); p.mkdir("access/.accessc/s"); p.fifo("src/lap") },
 			tool:    "locks",
 			host:    replace,
 			good:    []string{"hold what becomes the index"},
@@ -107,7 +107,7 @@ func TestProtected(t *testing.T) {
 		{"an included configuration", "conf/c", func(p *place) { p.write(".git/config", "[include]\npath = ../conf/c\n"); p.mkdir("conf") }},
 		{"the target of .claude", "conf/claude/settings.json", func(p *place) { p.write("conf/claude/settings.json", "{}\n"); p.symlink("conf/claude", ".claude") }},
 	} {
-		for user, uid := range procUsers() {
+		for user, uid := range players(false) {
 			t.Run(c.name+" as "+user, func(t *testing.T) { guarded(t, c.file, c.setup, uid) })
 		}
 	}
@@ -126,5 +126,5 @@ func guarded(t *testing.T, file string, setup func(*place), uid int) {
 	if data, _ := os.ReadFile(p.path(file)); string(data) == "evil\n" {
 		t.Errorf("%s was written", file)
 	}
-	ask(t, p, []string{"update " + file}, "no")
+	p.ask(t, []string{"update " + file}, nil)
 }

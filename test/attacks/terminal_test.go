@@ -8,9 +8,10 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // terminal opens a pseudo-terminal of a user and returns both ends.
@@ -37,14 +38,34 @@ func terminal(t *testing.T, uid int) (master, slave *os.File) {
 	return master, slave
 }
 
+// renumbered opens the terminal that gets the name of a closed one; nil where another process has taken it. The kernel gives
+// the number free a moment after the close.
+func renumbered(t *testing.T, uid int, name string) (master, slave *os.File) {
+	const tries = 100
+	n := 0
+	await.Until(t, "a terminal has the number of the first", func() bool {
+		n++
+		m, other := terminal(t, uid)
+		if other.Name() == name {
+			master, slave = m, other
+			return true
+		}
+		m.Close()
+		other.Close()
+		return n == tries
+	})
+	return master, slave
+}
+
 // TestTerminalReplaced: a tool outlives the terminal that it was started in. The next one of the user, which gets the
 // number of the first, is not the tool's.
 func TestTerminalReplaced(t *testing.T) {
 	s := scene{tool: "terminal"}
 	bin := build(t, []scene{s})
-	for user, uid := range procUsers() {
+	for user, uid := range players(false) {
 		t.Run(user, func(t *testing.T) {
 			p := newPlace(t, s, bin, uid)
+			p.fifo("src/go")
 			master, slave := terminal(t, uid)
 			name := slave.Name()
 			cmd := p.command(t.Context(), "exec", "-C", p.ws, "--no-prompt", "t")
@@ -63,15 +84,8 @@ func TestTerminalReplaced(t *testing.T) {
 			}
 			master.Close()
 			slave.Close()
-			// The kernel gives the number free a moment later, and another process may take it.
-			again := false
-			for end := time.Now().Add(2 * time.Second); !again && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				m, other := terminal(t, uid)
-				if again = other.Name() == name; !again {
-					m.Close()
-					other.Close()
-					continue
-				}
+			m, other := renumbered(t, uid, name)
+			if m != nil {
 				defer m.Close()
 				defer other.Close()
 				for range 20 {
@@ -80,7 +94,9 @@ func TestTerminalReplaced(t *testing.T) {
 					}
 				}
 			}
-			p.write("src/go", "")
+			ended := make(chan struct{})
+			defer close(ended)
+			go p.tell("src/go", ended)
 			for lines.Scan() {
 				said += lines.Text() + "\n"
 			}
@@ -90,7 +106,7 @@ func TestTerminalReplaced(t *testing.T) {
 			if strings.Contains(said, "LEAK") {
 				t.Error(said)
 			}
-			if !again {
+			if m == nil {
 				t.Skip("another process has the number")
 			}
 		})

@@ -54,10 +54,33 @@ static void leak(const char *fmt, ...) { va_list a; va_start(a, fmt); say("LEAK"
 static void good(const char *fmt, ...) { va_list a; va_start(a, fmt); say("GOOD", fmt, a); va_end(a); }
 static void note(const char *fmt, ...) { va_list a; va_start(a, fmt); say("NOTE", fmt, a); va_end(a); }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + t.tv_nsec / 1e9;
+/* ROUNDS are those of a race: their number and not a time, so that a busy machine has as many. SCALE is 1 in the gate. */
+#ifndef SCALE
+#define SCALE 1
+#endif
+#define ROUNDS(n) ((long)(n) * SCALE)
+
+/* Threads of a race call lap in each of their rounds, and laps waits until they have made a number of them. */
+static pthread_mutex_t lapping = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t lapped = PTHREAD_COND_INITIALIZER;
+static long made_laps, goal;
+static void lap(void) {
+  pthread_mutex_lock(&lapping);
+  if (++made_laps == goal) pthread_cond_signal(&lapped);
+  pthread_mutex_unlock(&lapping);
+}
+static void laps(long n) {
+  pthread_mutex_lock(&lapping);
+  for (goal = made_laps + n; made_laps < goal;) pthread_cond_wait(&lapped, &lapping);
+  pthread_mutex_unlock(&lapping);
+}
+
+/* told waits until the user writes into a fifo. */
+static void told(int dir, const char *fifo) {
+  char c;
+  int fd = openat(dir, fifo, O_RDONLY);
+  if (fd < 0 || read(fd, &c, 1) != 1) note("%s: %m", fifo);
+  close(fd);
 }
 
 /* reveals tells whether a descriptor yields the secret. */

@@ -10,8 +10,8 @@ int main(void) {
   snprintf(name, sizeof name, "%s/src/a", dir + 1);
   for (int i = 0; i < 3; i++) spill(openat(disk, files[i], O_RDONLY), "a denied file system");
   fd = openat(disk, "memfd:k", O_PATH);
-  if (mkdir("src/ready", 0755) < 0) return 1;
-  while (access("src/gone", F_OK) < 0) usleep(1000);
+  if (put("src/ready", "x\n") < 0) return 1;
+  told(AT_FDCWD, "src/gone");
   for (int i = 0; i < 3; i++) spill(openat(disk, files[i], O_RDONLY), "a file system that was taken away");
   char self[64];
   snprintf(self, sizeof self, "/proc/self/fd/%d", fd);

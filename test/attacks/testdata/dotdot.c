@@ -34,6 +34,7 @@ static void *use(void *x) {
     renameat(up, "new", up, "f"); close(up);
     spill(openat(d, "../../../secrets/k", O_RDONLY), "..");
     unlinkat(d, "../../f", 0); fd = openat(d, "../../f", O_CREAT | O_WRONLY | O_EXCL, 0644); if (fd >= 0) { write(fd, "tool", 4); close(fd); }
+    lap();
   }
 }
 int main(void) {
@@ -42,7 +43,8 @@ int main(void) {
   pthread_t t[5];
   for (int i = 1; i < 5; i++) pthread_create(t + i, 0, use, 0);
   pthread_create(t, 0, move_, 0);
-  for (double end = now() + 20, early = now() + 0.9; now() < early || ((!opens || !moves) && now() < end);) usleep(10000);
+  laps(ROUNDS(70));
+  while (!opens || !moves) laps(1);
   stop = 1;
   for (int i = 0; i < 5; i++) pthread_join(t[i], 0);
   if (opens) good("update by ..");

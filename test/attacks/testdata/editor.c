@@ -8,7 +8,7 @@ static void *use(void *x) {
   while (!stop) {
     spill(open(".env", O_RDONLY), "a saved name"); spill(openat(w, ".env", O_RDONLY), "a saved name"); spill(openat(d, "k", O_RDONLY), "a saved name");
     fd = open(".env", O_PATH);
-    if (fd >= 0) { char p[64]; snprintf(p, sizeof p, "/proc/self/fd/%d", fd); usleep(100); spill(open(p, O_RDONLY), "a file that was replaced"); close(fd); }
+    if (fd >= 0) { char p[64]; snprintf(p, sizeof p, "/proc/self/fd/%d", fd); sched_yield(); spill(open(p, O_RDONLY), "a file that was replaced"); close(fd); }
     spill(open("secrets/k", O_RDONLY), "a saved name"); spill(open("secrets/fresh/k", O_RDONLY), "a fresh name"); spill(open("secrets/open/../k", O_RDONLY), "a saved name");
     if (!rename(".env", "src/env")) leak("a rename of a saved name");
     if (!link("secrets/k", "src/k")) leak("a link of a saved name");
@@ -19,12 +19,14 @@ static void *use(void *x) {
     put("src/new", "x");
     if (fine("src/a")) reads++;
     if (fine("gen/f")) reads++;
+    lap();
   }
 }
 int main(void) {
   pthread_t t[4];
   for (int i = 0; i < 4; i++) pthread_create(t + i, 0, use, 0);
-  usleep(1000000);
+  laps(ROUNDS(80));
+  while (reads <= 20) laps(1);
   stop = 1;
   for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
   if (reads > 20) good("read what the user saves");

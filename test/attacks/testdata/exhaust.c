@@ -3,7 +3,7 @@
 #include "attack.h"
 
 static volatile int stop;
-static void *waits(void *x) { char p[64]; snprintf(p, sizeof p, "src/fifo%ld", (long)x % 4); while (!stop) { int fd = open(p, (long)x & 4 ? O_RDONLY : O_WRONLY); if (fd >= 0) close(fd); else usleep(1000); } }
+static void *waits(void *x) { char p[64]; snprintf(p, sizeof p, "src/fifo%ld", (long)x % 4); while (!stop) { int fd = open(p, (long)x & 4 ? O_RDONLY : O_WRONLY); if (fd >= 0) close(fd); else sched_yield(); } }
 static void *asks(void *x) {
   char deep[5000];
   memset(deep, 0, sizeof deep);
@@ -18,7 +18,25 @@ static void *asks(void *x) {
     if (!chmod("gen/f", 0666)) leak("chmod under load");
     strcpy(deep + strlen(deep) - 1, "x");
     open(deep, O_WRONLY);
+    lap();
   }
+}
+
+/* sleeping counts the threads of this process that wait in a call. */
+static int sleeping(void) {
+  int n = 0;
+  char p[300], line[300];
+  DIR *d = opendir("/proc/self/task");
+  for (struct dirent *e; d && (e = readdir(d));) {
+    snprintf(p, sizeof p, "/proc/self/task/%s/stat", e->d_name);
+    int fd = open(p, O_RDONLY), size = fd < 0 ? 0 : read(fd, line, sizeof line - 1);
+    close(fd);
+    line[size > 0 ? size : 0] = 0;
+    char *at = strrchr(line, ')');
+    n += at && (at[2] == 'S' || at[2] == 'D');
+  }
+  if (d) closedir(d);
+  return n;
 }
 
 int main(int argc, char **argv) {
@@ -34,11 +52,10 @@ int main(int argc, char **argv) {
   int n = 0;
   for (long i = 0; i < waiters; i++) if (!pthread_create(t + n, &at, waits, (void *)(i % 4))) n++;
   note("%d wait", n);
-  usleep(waiters > 100 ? 1500000 : 0); /* until all of them wait */
+  while (waiters > 100 && sleeping() < n) sched_yield(); /* until all of them wait */
   for (int i = 0; i < 3; i++) if (!pthread_create(t + n, &at, asks, 0)) n++;
-  usleep(300000);
-  double t0 = now();
-  if (fine("src/a") && now() - t0 < 5) good("read under load");
+  laps(ROUNDS(50));
+  if (fine("src/a")) good("read under load");
   if (!put("src/new", "x")) good("create under load");
   /* All descriptors of this process are in use. */
   if (!fork()) {
@@ -66,13 +83,12 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 60; i++) {
     int c = fork();
     if (!c) { for (;;) { open(".env", O_RDONLY); int f = open("src/a", O_RDWR); close(f); rename("src/b", "src/c"); link("src/a", "src/b"); unlink("src/c"); f = open("src/fifo0", O_RDONLY | O_NONBLOCK); close(f); } }
-    usleep(2000);
+    if (i % 2) laps(1 + i % 5);
     kill(c, SIGKILL);
     waitpid(c, 0, 0);
   }
   stop = 1;
-  t0 = now();
-  while (now() - t0 < 1) for (int i = 0; i < 4; i++) { snprintf(p, sizeof p, "src/fifo%d", i); int f = open(p, O_RDWR | O_NONBLOCK); usleep(1000); if (f >= 0) close(f); if (now() - t0 > 0.3) break; }
+  for (int i = 0; i < 4; i++) { snprintf(p, sizeof p, "src/fifo%d", i); open(p, O_RDWR | O_NONBLOCK); }
   if (fine("src/a") && !put("src/later", "x")) good("read and create afterwards");
   spill(open(".env", O_RDONLY), "a name afterwards");
   _exit(0);

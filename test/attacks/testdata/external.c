@@ -20,6 +20,7 @@ static void *use(void *target) {
     symlink(real, "fork"); symlink(real, "src/fork2"); spill(open("src/fork2/.env", O_RDONLY), "a second symlink"); 
     f = open("fork/made", O_CREAT | O_WRONLY, 0644); if (f >= 0) { write(f, "x", 1); close(f); }
     if (fine("fork/f")) reads++;
+    lap();
   }
 }
 int main(void) {
@@ -30,7 +31,8 @@ int main(void) {
   put("src/ready", "x");
   pthread_t t[2];
   for (int i = 0; i < 2; i++) pthread_create(t + i, 0, use, i ? 0 : &target);
-  usleep(1000000);
+  laps(ROUNDS(60));
+  while (!reads) laps(1);
   stop = 1;
   for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
   if (reads) good("read of the target");

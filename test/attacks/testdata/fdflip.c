@@ -33,7 +33,7 @@ static void *use(void *x) {
     renameat(dslot, "k", dirok, "moved"); spill(openat(dirok, "moved", O_RDONLY), "a move by a flipping descriptor"); renameat(dirok, "moved", dirok, "k");
     unlinkat(dslot, "n", 0); mkdirat(dslot, "nd", 0755); unlinkat(dslot, "nd", AT_REMOVEDIR); symlinkat("x", dslot, "ns"); unlinkat(dslot, "ns", 0);
     fd = openat(dslot, ".", O_TMPFILE | O_RDWR, 0644); if (fd >= 0) close(fd);
-    char *argv[] = {"x", 0};
+    lap();
   }
 }
 
@@ -45,7 +45,8 @@ int main(void) {
   pthread_t t[6];
   pthread_create(t, 0, flip, 0); pthread_create(t + 1, 0, flipcwd, 0);
   for (int i = 2; i < 6; i++) pthread_create(t + i, 0, use, 0);
-  usleep(900000);
+  laps(ROUNDS(80));
+  while (opens <= 5) laps(1);
   stop = 1;
   for (int i = 0; i < 6; i++) pthread_join(t[i], 0);
   if (opens > 5) good("opens");

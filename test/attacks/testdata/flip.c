@@ -44,6 +44,7 @@ static void *opener(void *x) {
     }
     fd = open(buf, O_RDWR | O_CREAT, 0600);
     if (fd >= 0) { if (reveals(fd)) leak("O_RDWR of a flipping name"); close(fd); }
+    lap();
   }
 }
 
@@ -79,7 +80,8 @@ int main(void) {
     pthread_create(t + 1, 0, howflip, 0);
     for (int i = 2; i < 5; i++) pthread_create(t + i, 0, opener, 0);
     pthread_create(t + 5, 0, changer, 0);
-    usleep(400000);
+    laps(ROUNDS(400));
+    while (good_opens <= 20) laps(1);
     stop = 1;
     for (int i = 0; i < 6; i++) pthread_join(t[i], 0);
   }

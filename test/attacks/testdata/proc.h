@@ -1,6 +1,7 @@
 // Shared by the hostile programs: a line that begins with LEAK is a broken
 // promise, one that begins with CONTROL something granted that worked.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -46,12 +47,42 @@ SAYS(leak, "LEAK")
 SAYS(control, "CONTROL")
 SAYS(note, "NOTE")
 
-__attribute__((unused)) static double now(void) {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
+// ROUNDS are those of a race: their number and not a time, so that a busy machine has as many. SCALE is 1 in the gate.
+#ifndef SCALE
+#define SCALE 1
+#endif
+#define ROUNDS(n) ((long)(n) * SCALE)
+
+// spin lets another process or thread go on for about as long as it says.
+__attribute__((unused)) static void spin(unsigned steps) {
+	for (volatile unsigned n = steps; n > 0; n--) {}
 }
 
+// idle reports whether a thread or process, by its file stat in /proc (proc_pid_stat(5)), waits in a call, has ended or is gone.
+__attribute__((unused)) static int idle(const char *stat) {
+	char line[300];
+	int fd = open(stat, O_RDONLY), size = fd < 0 ? 0 : read(fd, line, sizeof line - 1);
+	close(fd);
+	line[size > 0 ? size : 0] = 0;
+	char *at = strrchr(line, ')');
+	return !at || at[2] != 'R';
+}
+
+// waiting counts the threads of this process that wait in a call.
+__attribute__((unused)) static int waiting(void) {
+	char name[300];
+	int n = 0;
+	DIR *list = opendir("/proc/self/task");
+	for (struct dirent *e; list && (e = readdir(list));) {
+		if (*e->d_name == '.') continue;
+		snprintf(name, sizeof name, "/proc/self/task/%s/stat", e->d_name);
+		n += idle(name);
+	}
+	if (list) closedir(list);
+	return n;
+}
+
+// nap is the pace of a process that goes on until it is ended.
 __attribute__((unused)) static void nap(int milliseconds) {
 	struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
 	nanosleep(&t, 0);

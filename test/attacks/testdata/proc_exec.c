@@ -64,10 +64,9 @@ static int flips(void *at) {
 	_exit(0);
 }
 
-// race: HOW WHAT SECONDS. HOW is who writes while execve waits.
+// race: HOW WHAT. HOW is who writes while execve waits.
 static void race(int argc, char **argv) {
 	const char *how = argv[0];
-	double until = now() + atof(argv[2]);
 	int fd = -1;
 	if (!strcmp(how, "file")) {
 		fd = open("src/shared", O_RDWR | O_CREAT, 0600);
@@ -86,7 +85,7 @@ static void race(int argc, char **argv) {
 		}
 	}
 	int starts = 0;
-	while (now() < until) {
+	for (long n = ROUNDS(12); n > 0; n--) {
 		pid_t pid = fork();
 		if (!pid) {
 			struct shared *mine = s;
@@ -112,7 +111,7 @@ static void race(int argc, char **argv) {
 					_exit(0);
 				}
 			}
-			usleep(rand() % 300);
+			spin(starts * 701 % 60000);
 			execve(mine->path, mine->argv, mine->envp);
 			_exit(1);
 		}
@@ -130,14 +129,12 @@ static void race(int argc, char **argv) {
 
 // pending: a thread's read is waiting in the kernel while execve is judged.
 static void pending(int argc, char **argv) {
-	double until = now() + atof(argv[0]);
-	while (now() < until) {
+	for (long n = ROUNDS(40); n > 0; n--) {
 		pid_t pid = fork();
 		if (!pid) {
 			struct shared *s = share(-1);
 			int ends[2];
 			if (pipe(ends)) _exit(1);
-			unsigned wait = (unsigned)(now() * 1e6) % 1200;
 			pid_t reader = syscall(SYS_fork);
 			if (!reader) {
 				// Reads into shared memory, in another process.
@@ -145,7 +142,7 @@ static void pending(int argc, char **argv) {
 				_exit(0);
 			}
 			if (!fork()) {
-				usleep(wait);
+				spin(n * 7919 % 300000);
 				if (write(ends[1], "evils", 5) < 0) _exit(1);
 				_exit(0);
 			}
@@ -165,8 +162,7 @@ static void *dups(void *at) {
 
 // descriptors: execveat of a descriptor that another thread exchanges.
 static void descriptors(int argc, char **argv) {
-	double until = now() + atof(argv[0]);
-	while (now() < until) {
+	for (long n = ROUNDS(25); n > 0; n--) {
 		pid_t pid = fork();
 		if (!pid) {
 			int fds[3] = {open(listed, O_RDONLY), open(unlisted, O_RDONLY), 0};
@@ -184,13 +180,12 @@ static void descriptors(int argc, char **argv) {
 
 // links: a symlink, and a name, that are exchanged while a start is judged.
 static void links(int argc, char **argv) {
-	double until = now() + atof(argv[0]);
 	mkdir("src/one", 0755);
 	mkdir("src/two", 0755);
 	if (symlink("../../bin/listed", "src/one/listed") || symlink("../../bin/unlisted", "src/two/listed")) note("symlink: %m");
 	pid_t other = fork();
 	if (!other) for (;;) syscall(SYS_renameat2, AT_FDCWD, "src/one", AT_FDCWD, "src/two", 2);
-	while (now() < until) {
+	for (long n = ROUNDS(25); n > 0; n--) {
 		pid_t pid = fork();
 		if (!pid) {
 			char *args[] = {"listed", "hello", 0};
@@ -213,7 +208,6 @@ static int rewrite(const char *name, const char *text) {
 
 // scripts: the first line of a listed script changes while it is started.
 static void scripts(int argc, char **argv) {
-	double until = now() + atof(argv[0]);
 	char good[512], bad[512], here[256];
 	if (!getcwd(here, sizeof here)) exit(1);
 	snprintf(good, sizeof good, "#!%s/bin/listed hello\n#%*s", here, 40, "");
@@ -230,11 +224,11 @@ static void scripts(int argc, char **argv) {
 		for (unsigned i = 0; fd >= 0; i++) {
 			const char *text = i & 1 ? bad : good;
 			if (pwrite(fd, text, strlen(text), 0) < 0 && errno == ETXTBSY) continue;
-			usleep(i % 97);
+			spin(i % 97 * 200);
 		}
 		_exit(0);
 	}
-	while (now() < until) {
+	for (long n = ROUNDS(25); n > 0; n--) {
 		pid_t pid = fork();
 		if (!pid) {
 			char *args[] = {"script", 0};
@@ -456,9 +450,9 @@ static void traced(int argc, char **argv) {
 		ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESECCOMP);
 		while (1) {
 			if (ptrace(round & 1 ? PTRACE_CONT : PTRACE_SYSCALL, pid, 0, 0) < 0) break;
-			if (round % 4 > 1) usleep(rand() % 800);
+			if (round % 4 > 1) spin(round * 7919 % 200000);
 			flip(s, "word", 1);
-			if (round % 4 > 1) { usleep(rand() % 400); ptrace(PTRACE_POKEDATA, pid, s->word, 0x736c697665L); }
+			if (round % 4 > 1) { spin(round * 4409 % 100000); ptrace(PTRACE_POKEDATA, pid, s->word, 0x736c697665L); }
 			if (waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status)) break;
 			if (++stops > 200) break;
 		}

@@ -363,7 +363,9 @@ static void kernel(int argc, char **argv) {
 		_exit(0);
 	}
 	// It would answer for itself with nobody there: the process may hang.
-	nap(100);
+	char stat[64];
+	snprintf(stat, sizeof stat, "/proc/%d/stat", pid);
+	while (!idle(stat)) sched_yield();
 	kill(pid, SIGKILL);
 	waitpid(pid, 0, 0);
 	control("kernel");
@@ -471,8 +473,8 @@ static void fewer(int argc, char **argv) {
 	if (argc > 1 && strcmp(argv[1], "-")) {
 		struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
 		prlimit(getppid(), RLIMIT_CORE, &all, 0);
-		kill(getppid(), SIGQUIT);
-		nap(500);
+		int up = getppid();
+		if (!kill(up, SIGQUIT)) while (getppid() == up) sched_yield(); // it has ended, and so has its core
 		static const char *cores[] = {"core"};
 		for (int i = 0; i < 1; i++) {
 			int fd = open(cores[i], O_RDONLY);
@@ -481,7 +483,7 @@ static void fewer(int argc, char **argv) {
 			while (fd >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0)
 				if (holds(bytes, n)) leak("%s of the process above gives the variable away", cores[i]);
 		}
-		snprintf(name, sizeof name, "core.%d", getppid());
+		snprintf(name, sizeof name, "core.%d", up);
 		look(name);
 	}
 }
@@ -495,11 +497,14 @@ static void above(int argc, char **argv) {
 	if (!realpath(argv[1], program)) return;
 	if (argc > 2 && chdir(getenv("TMPDIR"))) note("chdir: %m");
 	argv[1] = program;
+	int ends[2];
+	if (pipe(ends)) return;
 	pid_t pid = fork();
 	if (pid) {
-		// It may die of what it started, which then goes on.
+		// It may die of what it started, which then goes on, and has the other end.
+		close(ends[1]);
+		while (read(ends[0], program, 1) > 0) {}
 		waitpid(pid, 0, 0);
-		if (argc > 2) nap(1200);
 		return;
 	}
 	if (!(pid = fork())) {

@@ -17,6 +17,11 @@ static void beat(const char *name) {
 	}
 }
 
+// begun waits until a process of beat has begun.
+static void begun(const char *name) {
+	while (access(name, F_OK)) sched_yield();
+}
+
 static void ignore(void) {
 	for (int s = 1; s < 65; s++) signal(s, SIG_IGN);
 }
@@ -90,7 +95,7 @@ static void survive(int argc, char **argv) {
 	} else if (!strcmp(how, "leader")) {
 		// The first thread ends, another one goes on for a while.
 		if (!fork()) { setsid(); beat("src/beat"); }
-		nap(100);
+		begun("src/beat");
 		syscall(SYS_exit, 0);
 	} else if (!strcmp(how, "hop")) {
 		// Each lives for an instant and starts the next: a sweep that lists is late. More of them, without a pause, leave no
@@ -101,7 +106,7 @@ static void survive(int argc, char **argv) {
 				ignore();
 				for (int i = 0;; i++) {
 					if (fork()) _exit(0);
-					usleep(300);
+					spin(100000);
 					if (i % 50 == 0) {
 						int fd = open("src/beat", O_WRONLY | O_CREAT | O_TRUNC, 0644);
 						char text[32];
@@ -112,7 +117,7 @@ static void survive(int argc, char **argv) {
 			}
 	} else if (!strcmp(how, "killed")) {
 		if (!fork()) { setsid(); ignore(); beat("src/beat"); }
-		nap(200);
+		begun("src/beat");
 		control("survive");
 		raise(SIGKILL);
 	} else if (!strcmp(how, "busy")) {
@@ -132,7 +137,8 @@ static void survive(int argc, char **argv) {
 				}
 			}
 	}
-	nap(300);
+	if (!strcmp(how, "traced")) begun("src/beat2");
+	else if (strcmp(how, "stopped")) begun("src/beat");
 	control("survive");
 	if (argc > 1) for (;;) pause();
 }
@@ -153,7 +159,7 @@ static void forever(int argc, char **argv) {
 			ptrace(PTRACE_ATTACH, pid, 0, 0);
 			beat("src/beat");
 		}
-		for (;;) nap(1000);
+		for (;;) pause();
 	}
 	if (!strcmp(how, "vfork"))
 		if (!vfork()) { setsid(); beat("src/beat"); }
@@ -219,7 +225,7 @@ static void wear(int argc, char **argv) {
 	if (!strcmp(how, "fifos")) {
 		mkfifo("src/fifo", 0600);
 		for (int i = 0; i < 1500; i++) if (thread(opens_fifo, "src/fifo")) { note("%d threads", i); break; }
-		nap(300);
+		while (waiting() < 100) sched_yield();
 		denied("while opens wait");
 	} else if (!strcmp(how, "leases")) {
 		int fd = open("src/leased", O_RDWR | O_CREAT, 0600);
@@ -228,7 +234,11 @@ static void wear(int argc, char **argv) {
 		pid_t pids[64];
 		for (int i = 0; i < 64; i++)
 			if (!(pids[i] = fork())) { open("src/leased", O_RDWR); truncate("src/leased", 1); _exit(0); }
-		nap(300);
+		for (int i = 0; i < 64; i++) {
+			char stat[64];
+			snprintf(stat, sizeof stat, "/proc/%d/stat", pids[i]);
+			while (!idle(stat)) sched_yield();
+		}
 		denied("while a lease is broken");
 		for (int i = 0; i < 64; i++) kill(pids[i], SIGKILL);
 	} else if (!strcmp(how, "descriptors")) {
@@ -252,14 +262,13 @@ static void wear(int argc, char **argv) {
 		for (int i = 0; i < 3; i++) denied("under load");
 	} else if (!strcmp(how, "exits")) {
 		// Threads and processes that are gone before their call is answered.
-		double until = now() + 1.5;
-		while (now() < until) {
+		for (int n = 0; n < ROUNDS(50); n++) {
 			pid_t pid = fork();
 			if (!pid) {
 				for (int i = 0; i < 8; i++) thread(spins, "src/x");
-				usleep(rand() % 2000);
-				if (rand() & 1) execl("/bin/true", "true", (char *)0);
-				if (rand() & 1) kill(getpid(), SIGKILL);
+				spin(n * 7919 % 500000);
+				if (n & 1) execl("/bin/true", "true", (char *)0);
+				if (n & 2) kill(getpid(), SIGKILL);
 				_exit(0);
 			}
 			char bytes[8];
@@ -277,13 +286,12 @@ static void wear(int argc, char **argv) {
 		sigaction(SIGALRM, &action, 0);
 		struct itimerval often = {{0, 150}, {0, 150}};
 		setitimer(ITIMER_REAL, &often, 0);
-		double until = now() + 1;
 		int fine = 0;
-		while (now() < until) {
+		for (int n = 0; n < ROUNDS(1500) || !fine; n++) {
 			int fd = open("secret", O_RDONLY);
 			if (fd >= 0) leak("the secret among signals");
 			char name[32];
-			snprintf(name, sizeof name, "src/s%d", rand() % 8);
+			snprintf(name, sizeof name, "src/s%d", n * 5 % 8);
 			if (!mkdir(name, 0700)) fine++;
 			else if (errno == EEXIST) rmdir(name);
 		}
@@ -328,7 +336,6 @@ static void wear(int argc, char **argv) {
 		}
 		denied("after bad addresses");
 	}
-	nap(50);
 	control("wear");
 	_exit(0);
 }
@@ -392,7 +399,7 @@ static void limits(int argc, char **argv) {
 		for (; n < value * 4; n++) {
 			pid_t pid = fork();
 			if (pid < 0) break;
-			if (!pid) { nap(1500); _exit(0); }
+			if (!pid) for (;;) pause();
 		}
 		int threads = 0;
 		for (; threads < value * 4; threads++) if (thread(stays, 0)) break;
@@ -408,12 +415,10 @@ static void limits(int argc, char **argv) {
 		}
 	} else if (!strcmp(kind, "cpu")) {
 		control("cpu");
-		double from = now();
 		for (;;) {
 			struct rusage use;
 			getrusage(RUSAGE_SELF, &use);
 			if (use.ru_utime.tv_sec + use.ru_stime.tv_sec > value + 2) { leak("%ld seconds of processor", use.ru_utime.tv_sec); break; }
-			if (now() - from > 15) break;
 		}
 	}
 }

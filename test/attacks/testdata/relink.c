@@ -24,13 +24,15 @@ static void *use(void *x) {
       close(fd);
     }
     if (fine("work/f")) reads++;
+    lap();
   }
 }
 int main(void) {
   put("src/ready", "x");
   pthread_t t[3];
   for (int i = 0; i < 3; i++) pthread_create(t + i, 0, use, 0);
-  usleep(1200000);
+  laps(ROUNDS(80));
+  while (reads <= 20) laps(1);
   stop = 1;
   for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
   if (reads > 20) good("use of the directory");

@@ -18,11 +18,11 @@ static void reach(int fd) {
 }
 
 int main(void) {
-  double end = now() + 1;
   int lost = 0;
-  while (now() < end || !lost && now() < end + 20) {
+  for (long n = ROUNDS(12); n > 0 || !lost;) {
     int fd = open("late/.env", O_PATH);
     if (fd < 0) continue;
+    n--;
     struct stat st = {0};
     for (int i = 0; i < 30; i++) {
       reach(fd);

@@ -2,7 +2,7 @@
 #include "attack.h"
 int main(void) {
   char line[PATH_MAX], p[PATH_MAX + 200];
-  for (double end = now() + 5; now() < end && access("src/paths", F_OK); usleep(1000));
+  told(AT_FDCWD, "src/go");
   FILE *f = fopen("src/paths", "r");
   int seen = 0;
   while (f && fgets(line, sizeof line, f)) {

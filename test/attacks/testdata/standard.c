@@ -20,6 +20,7 @@ static void *use(void *x) {
     spill(open("/dev/stderr", O_RDWR), "2, flipping, to write as well");
     changes(open("/dev/fd/0", O_RDWR), "0, flipping,");
     tried++;
+    lap();
   }
 }
 
@@ -36,7 +37,7 @@ int main(void) {
   changes(open("/proc/self/fd/0", O_WRONLY), "a descriptor of 0 without a right, as 0,");
   pthread_t t[3];
   pthread_create(t, 0, flip, 0); pthread_create(t + 1, 0, use, 0); pthread_create(t + 2, 0, use, 0);
-  usleep(700000);
+  laps(ROUNDS(600));
   stop = 1;
   for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
   if (tried > 5) good("flips");

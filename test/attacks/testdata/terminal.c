@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   if (own >= 0 && tty >= 0) good("opens its own");
   close(own), close(tty), close(0);
   good("lets go");
-  for (double end = now() + 10; access("src/go", F_OK) && now() < end;) usleep(10000);
+  told(AT_FDCWD, "src/go");
   tries(name, "the name of a terminal that is another one now");
   int p = open(name, O_PATH);
   if (p >= 0 && dup2(p, 0) == 0) {
@@ -24,5 +24,5 @@ int main(int argc, char **argv) {
     tries("/dev/stdin", "the standard input that is another terminal now");
   }
   tries("/dev/tty", "the controlling terminal that is another one now");
-  if (!access("src/go", F_OK)) good("tries");
+  good("tries");
 }

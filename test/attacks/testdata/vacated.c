@@ -2,7 +2,7 @@
 #include "attack.h"
 int main(void) {
   int over = 0;
-  for (double end = now() + 1.5; now() < end;) {
+  for (long n = ROUNDS(1500); n > 0 || !over; n--) {
     if (access("src/x", F_OK)) put("src/x", "tool");
     if (!rename("src/x", "std/f")) over++;
   }
