@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // rig is a proxy between a test and a program that appends its input to the file "got".
@@ -93,20 +96,41 @@ func (r *rig) send(line string) { _, _ = io.WriteString(r.in, line+"\n") }
 
 func (r *rig) answered(t *testing.T, with string) string {
 	t.Helper()
-	deadline := time.After(time.Minute)
 	for {
-		select {
-		case line, ok := <-r.out:
-			if !ok {
-				t.Fatalf("the proxy ended without %s", with)
-			}
-			if strings.Contains(line, with) {
-				return line
-			}
-		case <-deadline:
-			t.Fatalf("no answer with %s", with)
+		line, ok := await.Receive(t, "an answer with "+with, r.out)
+		if !ok {
+			t.Fatalf("the proxy ended without %s", with)
+		}
+		if strings.Contains(line, with) {
+			return line
 		}
 	}
+}
+
+// killed sends lines, a few ahead of the answers, and kills the proxy after as many answers as the seed says, while it has
+// more to do.
+func (r *rig) killed(t *testing.T, line func(i int) string) {
+	t.Helper()
+	const ahead = 16
+	n := epoch.Rand(t).IntN(200)
+	t.Logf("killed after %d answers", n)
+	for i := range n + ahead {
+		r.send(line(i))
+		if i >= ahead {
+			r.answered(t, "")
+		}
+	}
+	_ = r.cmd.Process.Kill()
+}
+
+// unread is how much of its input the proxy has not read.
+func (r *rig) unread(t *testing.T) int {
+	t.Helper()
+	n, err := unix.IoctlGetInt(int(r.in.(*os.File).Fd()), unix.TIOCINQ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // reading is a call that reads a path, with an id and further text.
@@ -127,24 +151,21 @@ func (r *rig) got(t *testing.T) string {
 	return string(data)
 }
 
+// copier keeps text before it repeats it, as keeper does, and reads many bytes at once, which a shell cannot. A call
+// that is repeated is kept.
+var copier = []string{"mcp", "--server", "s", "--", "sh", "-c", "exec tee /dev/fd/3 3>&1 >>out/got"}
+
 // keeper is a server that keeps each line before it repeats it.
 var keeper = []string{"mcp", "--server", "s", "--", "sh", "-c", `while IFS= read -r line; do printf '%s\n' "$line" >>out/got; printf '%s\n' "$line"; done`}
 
 // TestChaosKilled: whenever a proxy is killed, no refused call has reached the server; and the next proxy removes
 // the directory of the killed one, but not that of a living one.
 func TestChaosKilled(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "", keeper...)
 	r.send(reading(0, "docs/a", ""))
 	r.answered(t, `"id":0`)
-	go func() {
-		for i := 1; ; i++ {
-			if _, err := io.WriteString(r.in, reading(i, []string{"docs/a", "secret/a"}[i%2], "")+"\n"); err != nil {
-				return
-			}
-		}
-	}()
-	time.Sleep(time.Duration(rand.IntN(50)) * time.Millisecond)
-	_ = r.cmd.Process.Kill()
+	r.killed(t, func(i int) string { return reading(i+1, []string{"secret/a", "docs/a"}[i%2], "") })
 	for range r.out {
 	}
 	r.got(t)
@@ -169,10 +190,7 @@ func TestChaosKilled(t *testing.T) {
 	// The server of the killed proxy ends a little later, and clears its own directory in the proxy's,
 	// which is then as new as one that is being made.
 	kept := []string{alive, foreign}
-	for deadline := time.Now().Add(time.Minute); !slices.Equal(seats(), kept); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("got %v", seats())
-		}
+	await.Until(t, "the directory of the killed proxy is removed", func() bool {
 		old := time.Now().Add(-time.Minute)
 		if err := errors.Join(os.Chtimes(alive, old, old), os.Chtimes(r.dir+"/docs", old, old)); err != nil {
 			t.Fatal(err)
@@ -183,12 +201,17 @@ func TestChaosKilled(t *testing.T) {
 		if out, err := next.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-	}
+		if !slices.Contains(seats(), alive) || !slices.Contains(seats(), foreign) {
+			t.Fatalf("got %v", seats())
+		}
+		return slices.Equal(seats(), kept)
+	})
 }
 
 // TestChaosStopped: while the server is stopped, calls are still refused, and when it goes on, only allowed calls
 // reach it. A client that is stopped gets its answers when it goes on.
 func TestChaosStopped(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "", "mcp", "--server", "s", "--", "sh", "-c", `echo $$ >out/pid; exec `+"sh -c '"+strings.ReplaceAll(keeper[len(keeper)-1], "'", `'\''`)+"'")
 	r.send(reading(0, "docs/a", ""))
 	r.answered(t, `"id":0`)
@@ -219,12 +242,12 @@ func TestChaosStopped(t *testing.T) {
 	if err := r.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	awaitStop(r.cmd.Process.Pid)
-	r.send(reading(4, "secret/c", ""))
-	r.send(reading(5, "docs/c", ""))
-	time.Sleep(50 * time.Millisecond)
-	if strings.Contains(r.got(t), "docs/c") {
-		t.Error("a call passed a proxy that is stopped")
+	awaitStop(t, r.cmd.Process.Pid)
+	lines := reading(4, "secret/c", "") + "\n" + reading(5, "docs/c", "")
+	r.send(lines)
+	// Nobody else reads what the proxy is sent, so there is nothing to wait for.
+	if n := r.unread(t); n != len(lines)+1 || strings.Contains(r.got(t), "docs/c") {
+		t.Errorf("%d bytes of calls lie before a proxy that is stopped, of %d", n, len(lines)+1)
 	}
 	if err := r.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -248,6 +271,7 @@ func parent(t *testing.T, pid int) (ppid int) {
 
 // TestChaosFullLog: a call that the log has no room for is refused, and the proxy goes on.
 func TestChaosFullLog(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "ulimit -f 64;", append([]string{"mcp", "--server", "s", "--log", "log"}, keeper[3:]...)...)
 	passed, refused := 0, 0
 	for i := range 400 {
@@ -272,7 +296,8 @@ func TestChaosFullLog(t *testing.T) {
 
 // TestChaosLines: lines of a megabyte are judged as short ones are, and lines that are no text are refused.
 func TestChaosLines(t *testing.T) {
-	r := newRig(t, "", keeper...)
+	t.Parallel()
+	r := newRig(t, "", copier...)
 	long := strings.Repeat("x", 1<<20)
 	r.send(reading(1, "docs/a", long))
 	if line := r.answered(t, `"id":1,`); line != reading(1, "docs/a", long)+"\n" {
@@ -297,6 +322,7 @@ func TestChaosLines(t *testing.T) {
 // TestChaosConfiguration: a configuration that breaks changes nothing for an open session and a running server;
 // new sessions and servers are refused.
 func TestChaosConfiguration(t *testing.T) {
+	t.Parallel()
 	server := newRig(t, "", keeper...)
 	server.send(reading(1, "docs/a", ""))
 	server.answered(t, `"id":1,`)
@@ -347,6 +373,7 @@ func (r *rig) asked(t *testing.T, session, path string) string {
 // TestChaosAgent: an agent's request passes only if it is written down and can be read, and a proxy that is
 // killed permits nothing.
 func TestChaosAgent(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "ulimit -f 64;", "acp", "--tool", "t", "--log", "log", "--", "cat")
 	r.session(t, "s")
 	passed, refused := 0, 0
@@ -365,20 +392,19 @@ func TestChaosAgent(t *testing.T) {
 	r = newRig(t, "", "acp", "--tool", "t", "--", "cat")
 	r.session(t, "s")
 	long := strings.Repeat("x", 1<<20)
-	for path, want := range map[string]bool{"docs/a": true, "secret/a": false, "docs/a\",\"more\":\"" + long: true, "secret/a\",\"more\":\"" + long: false, "docs/\xff": false} {
-		if line := r.asked(t, "s", path); strings.Contains(line, `"error"`) == want {
-			t.Errorf("%.20q: got %.200s", path, line)
+	for _, c := range []struct {
+		path   string
+		passes bool
+	}{
+		{"docs/a", true}, {"secret/a", false}, {"docs/a\",\"more\":\"" + long, true}, {"secret/a\",\"more\":\"" + long, false}, {"docs/\xff", false},
+	} {
+		if line := r.asked(t, "s", c.path); strings.Contains(line, `"error"`) == c.passes {
+			t.Errorf("%.20q: got %.200s", c.path, line)
 		}
 	}
-	go func() {
-		for {
-			if _, err := io.WriteString(r.in, `{"jsonrpc":"2.0","id":9,"method":"fs/read_text_file","params":{"sessionId":"s","path":"secret/a"}}`+"\n"); err != nil {
-				return
-			}
-		}
-	}()
-	time.Sleep(time.Duration(rand.IntN(50)) * time.Millisecond)
-	_ = r.cmd.Process.Kill()
+	r.killed(t, func(int) string {
+		return `{"jsonrpc":"2.0","id":9,"method":"fs/read_text_file","params":{"sessionId":"s","path":"secret/a"}}`
+	})
 	for line := range r.out {
 		if strings.Contains(line, `"method"`) {
 			t.Errorf("the client got %s", line)

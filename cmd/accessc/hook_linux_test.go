@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/await"
 )
 
 // hooked is a workspace whose agents ask accessc.
@@ -138,6 +141,7 @@ func (h *hooked) run(command string) (string, string, int) {
 // TestHookHolds: a command that a hook has allowed runs, and the kernel holds it to the policy; the
 // model learns of the refusals, also where the command has succeeded.
 func TestHookHolds(t *testing.T) {
+	t.Parallel()
 	if !start.ThisHost().Supervises {
 		t.Skip("needs supervision")
 	}
@@ -183,6 +187,7 @@ func TestHookHolds(t *testing.T) {
 
 // TestHookDefault: without a tool the default policy holds the command.
 func TestHookDefault(t *testing.T) {
+	t.Parallel()
 	if !start.ThisHost().Supervises {
 		t.Skip("needs supervision")
 	}
@@ -202,6 +207,7 @@ func TestHookDefault(t *testing.T) {
 
 // TestHookDirectory: a directory that the agent can choose does not choose the policy.
 func TestHookDirectory(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	sub := filepath.Join(h.dir, "sub")
 	if err := os.Mkdir(sub, 0o755); err != nil {
@@ -232,6 +238,7 @@ func TestHookDirectory(t *testing.T) {
 
 // TestHookChaos: no end of the process, and nothing that is wrong around it, is a permission.
 func TestHookChaos(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	allowed := h.event("PreToolUse", "cat a.txt")
 	if s := h.ask(allowed, "claude-code", "--tool", "coder"); s.decision != "allow" || s.status != 0 {
@@ -303,6 +310,7 @@ func TestHookChaos(t *testing.T) {
 
 // TestHookOutput: an answer that cannot be written is a refusal.
 func TestHookOutput(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -334,6 +342,7 @@ func TestHookOutput(t *testing.T) {
 // TestHookSignals: a process that is stopped or killed says nothing, and one that is asked to end
 // refuses.
 func TestHookSignals(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
 		cmd := h.command("claude-code", "--tool", "coder")
@@ -349,17 +358,22 @@ func TestHookSignals(t *testing.T) {
 		event := h.event("PreToolUse", "cat a.txt")
 		_, _ = io.WriteString(stdin, event[:20])
 		// It waits for the rest once it has read this; however slow the machine, not before.
-		for left := 1; left > 0; time.Sleep(time.Millisecond) {
-			if left, err = unix.IoctlGetInt(int(read.Fd()), unix.TIOCINQ); err != nil {
+		unread := func() int {
+			left, err := unix.IoctlGetInt(int(read.Fd()), unix.TIOCINQ)
+			if err != nil {
 				t.Fatal(err)
 			}
+			return left
 		}
+		await.Until(t, "the hook has read", func() bool { return unread() == 0 })
 		_ = cmd.Process.Signal(sig)
 		if sig == syscall.SIGSTOP {
-			awaitStop(cmd.Process.Pid)
+			awaitStop(t, cmd.Process.Pid)
 			_, _ = io.WriteString(stdin, event[20:])
 			_ = stdin.Close()
-			time.Sleep(200 * time.Millisecond)
+			if n := unread(); n != len(event)-20 {
+				t.Errorf("%d bytes of the event lie before a hook that is stopped, of %d", n, len(event)-20)
+			}
 			_ = cmd.Process.Kill() // as the agent does after its limit
 		}
 		var ended *exec.ExitError
@@ -377,19 +391,20 @@ func TestHookSignals(t *testing.T) {
 
 // awaitStop waits until no thread of a process runs that was sent SIGSTOP: until one of them takes the signal, the
 // others go on.
-func awaitStop(pid int) {
-	for running := true; running; time.Sleep(time.Millisecond) {
-		running = false
+func awaitStop(t *testing.T, pid int) {
+	t.Helper()
+	await.Until(t, "a process stands", func() bool {
 		stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
-		for _, name := range stats {
+		return !slices.ContainsFunc(stats, func(name string) bool {
 			stat, err := os.ReadFile(name)
-			running = running || err == nil && !bytes.Contains(stat, []byte(") T "))
-		}
-	}
+			return err == nil && !bytes.Contains(stat, []byte(") T "))
+		})
+	})
 }
 
 // TestHookDeadline: an answer that takes too long is a refusal, even if the hook still waits for the event.
 func TestHookDeadline(t *testing.T) {
+	t.Parallel()
 	a, _ := hook.Find("claude-code")
 	stdin, _ := io.Pipe()
 	r := (&hookRunCmd{}).within(50*time.Millisecond, &globals{stdin: stdin}, a, nil)
@@ -404,24 +419,21 @@ func TestHookDeadline(t *testing.T) {
 	}
 	defer ptmx.Close()
 	defer tty.Close()
-	fd := int(tty.Fd())
-	// The kernel moves the output on a little later, which makes room again.
-	if err := syscall.SetNonblock(fd, true); err != nil {
+	if err := unix.IoctlSetInt(int(tty.Fd()), unix.TCXONC, 0); err != nil { // TCOOFF: it stops output (TCXONC(2const))
 		t.Fatal(err)
 	}
-	for full := 0; full < 5; full++ {
-		for err = nil; err == nil; {
-			if _, err = syscall.Write(fd, []byte("x")); err == nil {
-				full = 0
-			}
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	log := tty.Name()
 	event := strings.NewReader(h.event("PreToolUse", "cat a.txt"))
-	r = (&hookRunCmd{Tool: "coder", Log: log}).within(2*time.Second, &globals{stdin: event}, a, nil)
+	r = (&hookRunCmd{Tool: "coder", Log: tty.Name()}).within(200*time.Millisecond, &globals{stdin: event}, a, nil)
 	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
 		t.Errorf("got %+v", s)
+	}
+	// It was the log that kept the answer: the entry comes when the terminal goes on.
+	if err := unix.IoctlSetInt(int(tty.Fd()), unix.TCXONC, 1); err != nil { // TCOON
+		t.Fatal(err)
+	}
+	_ = ptmx.SetReadDeadline(await.Deadline(t))
+	if line, err := bufio.NewReader(ptmx).ReadString('\n'); err != nil || !strings.Contains(line, `"verdict":"allow"`) {
+		t.Errorf("the log got %q, %v", line, err)
 	}
 	// A fault is one, too.
 	r = (&hookRunCmd{}).within(time.Minute, &globals{}, a, nil)

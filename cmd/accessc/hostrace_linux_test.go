@@ -8,26 +8,25 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // hostAt is the i-th host of a race: an address of the loopback network, where one listener has them all.
 func hostAt(i int) string { return fmt.Sprintf("127.0.%d.%d", 1+i/200, 1+i%200) }
 
 // hostRacer connects to hosts in several threads, by sockets that wait and by others, and talks to them for as long as
-// they answer. It prints the begin, the end, the host and the connection of each answer. The argument is a port, the
+// they answer, each time when there is a byte of standard input. It prints the begin, the end, the host and the connection of each answer. The argument is a port, the
 // number of hosts and that of threads.
 func hostRacer(arg string) {
 	const tries = 4
@@ -55,7 +54,7 @@ func hostRacer(arg string) {
 						mu.Lock()
 						fmt.Fprintf(&lines, "%d %d %s %d\n", begun, monotonic(), text, number)
 						mu.Unlock()
-						time.Sleep(time.Duration(rand.IntN(1500)) * time.Microsecond)
+						_, _ = os.Stdin.Read(make([]byte, 1))
 						begun = monotonic()
 					}
 					_ = c.Close()
@@ -160,10 +159,7 @@ func who(arg string) string {
 }
 
 // hostUser answers the questions about hosts, each host always alike, and revokes grants.
-type hostUser struct {
-	*user
-	r *rand.Rand
-}
+type hostUser struct{ *user }
 
 // hostAnswer is the user's answer about a host, empty for none: that host is not in the list.
 func hostAnswer(i int) live.Answer {
@@ -256,30 +252,26 @@ func TestLiveHostRaces(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("needs user notification")
 	}
-	const each, nobody = 100, 65534 // fewer than a run has questions
-	users := []int{os.Getuid()}
-	if os.Getuid() == 0 {
-		users = append(users, nobody)
-	}
-	hosts := max(irtest.Times(2500), len(users)*each)
+	t.Parallel()
+	const each = 100 // fewer than a run has questions
+	users := racers()
+	rounds := max(irtest.Times(2500)/each, len(users))
 	answers, revoked, lines := 0, 0, 0
-	for done := 0; done < hosts; done += each {
-		a, r, n := hostRace(t, each, users[done/each%len(users)])
+	irtest.Race(t, rounds, rounds, func(i int) bool {
+		a, r, n := hostRace(t, epoch.Source(epoch.Seed(t), uint64(i)), each, users[i%len(users)])
 		answers, revoked, lines = answers+a, revoked+r, lines+n
-	}
-	t.Logf("%d hosts: %d answers, %d revocations, %d lines of hosts", hosts, answers, revoked, lines)
-	if revoked == 0 || lines == 0 {
-		t.Error("nothing was revoked or answered")
-	}
+		return r > 0 && n > 0
+	})
+	t.Logf("%d hosts: %d answers, %d revocations, %d lines of hosts", rounds*each, answers, revoked, lines)
 }
 
-func hostRace(t *testing.T, hosts, uid int) (answers, revoked, lines int) {
+func hostRace(t *testing.T, r *rand.Rand, hosts, uid int) (answers, revoked, lines int) {
 	t.Helper()
 	index := map[string]int{}
 	for i := 1; i <= hosts; i++ {
 		index[hostAt(i)] = i
 	}
-	u := &hostUser{user: &user{t: t, by: map[string]*verdict{}}, r: rand.New(rand.NewPCG(1, 2))}
+	u := &hostUser{&user{t: t, by: map[string]*verdict{}, r: r}}
 	out := u.runs(hosts, 6, uid, func(i int) bool { return hostAnswer(i) != "" }, func() { u.round(index) })
 	return u.answers, u.revoked, u.check(out)
 }
@@ -295,42 +287,35 @@ func (u *hostUser) runs(hosts, threads, uid int, may func(int) bool, round func(
 	}
 	policy := fmt.Sprintf("[tools.racer]\nsource = \"local\"\ncommand = \"probe hostrace=%d,%d,%d\"\naccess.may = [\n%s]\n", port, hosts, threads, rules)
 	dir, cmd := world(u.t, policy, 0, uid)
-	var out, messages bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &messages
-	if err := cmd.Start(); err != nil {
-		u.t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait()
-		close(ended)
-	}()
-	u.find(filepath.Join(dir, "state/accessc/live"), ended)
-	for over := false; !over; {
-		select {
-		case <-ended:
-			over = true
-		default:
-			round()
-			time.Sleep(time.Millisecond)
-		}
-	}
-	if !cmd.ProcessState.Success() {
-		u.t.Fatalf("%v: %s", cmd.ProcessState, messages.String())
-	}
-	return out.Bytes()
+	return u.during(dir, cmd, round)
 }
 
-// TestLiveHostFlood has a tool ask about hosts as fast as it can, 10,000 times by 48 threads: the user sees at most 16
-// questions at once and 256 in the run, and the tool reaches nothing.
+// TestLiveHostFlood has a tool ask about hosts as fast as it can: the user sees at most 16 questions at once and 256 in the
+// run, and the tool reaches nothing. As many threads as may ask at once are all heard, until the run has no questions left.
 func TestLiveHostFlood(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("needs user notification")
 	}
-	const hosts, waiting, most = 2500, 16, 256 // each is tried four times
-	u := &hostUser{user: &user{t: t, by: map[string]*verdict{}}}
+	t.Parallel()
+	const waiting, most = 16, 256
+	many := 200 // each is tried four times
+	if irtest.Full() {
+		many = 2500
+	}
+	if n := flood(t, waiting, many, 48); n < waiting || n > most {
+		t.Errorf("48 threads asked %d questions", n)
+	}
+	if n := flood(t, waiting, most+40, waiting); n != most {
+		t.Errorf("%d threads asked %d questions", waiting, n)
+	}
+}
+
+// flood returns how many questions the user has seen and refused.
+func flood(t *testing.T, waiting, hosts, threads int) int {
+	t.Helper()
+	u := &hostUser{&user{t: t, by: map[string]*verdict{}, r: epoch.Rand(t)}}
 	asked := map[int]bool{}
-	out := u.runs(hosts, 48, os.Getuid(), func(int) bool { return true }, func() {
+	out := u.runs(hosts, threads, racers()[0], func(int) bool { return true }, func() {
 		reply, err := live.Talk(u.socket, live.Request{Command: "list"})
 		if err != nil {
 			return
@@ -343,8 +328,9 @@ func TestLiveHostFlood(t *testing.T) {
 			_, _ = live.Talk(u.socket, live.Request{Command: "answer", ID: q.ID, Answer: live.No})
 		}
 	})
-	t.Logf("%d questions", len(asked))
-	if len(asked) > most || len(asked) < waiting || len(out) > 0 {
-		t.Errorf("%d questions, and %q was reached", len(asked), out)
+	t.Logf("%d hosts, %d threads: %d questions", hosts, threads, len(asked))
+	if len(out) > 0 {
+		t.Errorf("%q was reached", out)
 	}
+	return len(asked)
 }

@@ -14,13 +14,14 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/live"
+	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // monotonic is a time that all processes share.
@@ -31,7 +32,7 @@ func monotonic() int64 {
 }
 
 // racer reads files in several threads, by their own names and by symlinks that the host swaps,
-// and prints the begin, the end and the read text of each attempt.
+// and prints the begin, the end and the read text of each attempt. Each waits for a byte of standard input, or its end.
 func racer(files int) {
 	const threads, tries = 6, 12
 	var next atomic.Int64
@@ -55,7 +56,7 @@ func racer(files int) {
 					mu.Lock()
 					fmt.Fprintf(&lines, "%d %d %s\n", begun, ended, strings.TrimSpace(string(data)))
 					mu.Unlock()
-					time.Sleep(time.Duration(rand.IntN(1500)) * time.Microsecond)
+					_, _ = os.Stdin.Read(make([]byte, 1))
 				}
 			}
 		})
@@ -80,6 +81,7 @@ type user struct {
 	by      map[string]*verdict
 	revoked int
 	answers int
+	r       *rand.Rand
 }
 
 func (u *user) of(path string) *verdict {
@@ -91,13 +93,13 @@ func (u *user) of(path string) *verdict {
 }
 
 // round answers the questions that wait, and revokes some grants.
-func (u *user) round(r *rand.Rand) {
+func (u *user) round() {
 	reply, err := live.Talk(u.socket, live.Request{Command: "list"})
 	if err != nil {
 		return // the run has ended
 	}
 	for _, q := range reply.Pending {
-		a := []live.Answer{live.Once, live.Run, live.Run, live.No}[r.IntN(4)]
+		a := []live.Answer{live.Once, live.Run, live.Run, live.No}[u.r.IntN(4)]
 		v := u.of(q.Path)
 		if !strings.Contains(q.Path, "/secrets/f") {
 			u.t.Errorf("asked about %s", q.Path)
@@ -120,7 +122,7 @@ func (u *user) round(r *rand.Rand) {
 		v.run = v.run || a == live.Run
 	}
 	for _, g := range reply.Grants {
-		if r.IntN(3) > 0 {
+		if u.r.IntN(3) > 0 {
 			continue
 		}
 		name, _, _ := strings.Cut(g.Rules[0], "  ")
@@ -247,24 +249,34 @@ func TestLiveRaces(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("needs user notification")
 	}
-	const each, nobody = 500, 65534
+	t.Parallel()
+	const each = 500
 	files := irtest.Times(10_000)
-	users := []int{os.Getuid()}
-	if os.Getuid() == 0 {
-		users = append(users, nobody)
-	}
+	users := racers()
+	rounds := (files + each - 1) / each
 	answers, revoked, reads := 0, 0, 0
-	for done := 0; done < files; done += each {
-		a, r, n := race(t, min(each, files-done), users[done/each%len(users)])
+	irtest.Race(t, rounds, rounds, func(i int) bool {
+		a, r, n := race(t, epoch.Source(epoch.Seed(t), uint64(i)), min(each, files), users[i%len(users)])
 		answers, revoked, reads = answers+a, revoked+r, reads+n
-	}
+		return r > 0 && n > 0
+	})
 	t.Logf("%d files: %d answers, %d revocations, %d reads", files, answers, revoked, reads)
-	if revoked == 0 || reads == 0 {
-		t.Error("nothing was revoked or read")
+}
+
+// racers are the users as whom tools race: one without privileges where there is a choice, and root as well in a full run.
+func racers() []int {
+	const nobody = 65534
+	switch {
+	case os.Getuid() != 0:
+		return []int{os.Getuid()}
+	case irtest.Full():
+		return []int{0, nobody}
+	default:
+		return []int{nobody}
 	}
 }
 
-func race(t *testing.T, files, uid int) (answers, revoked, reads int) {
+func race(t *testing.T, r *rand.Rand, files, uid int) (answers, revoked, reads int) {
 	t.Helper()
 	dir, cmd := world(t, `[tools.racer]
 source = "local"
@@ -272,66 +284,89 @@ command = "probe race=`+strconv.Itoa(files)+`"
 access.fs = [{ path = ".", read = true }, { path = "secrets" }, { path = "closed" }]
 access.may = [{ path = "secrets", read = true }, { path = "secrets/never" }]
 `, files, uid)
+	u := &user{t: t, by: map[string]*verdict{}, r: r}
+	turns := make(chan struct{})
+	var swaps sync.WaitGroup
+	swaps.Go(func() { swap(dir, files, turns) })
+	out := u.during(dir, cmd, func() {
+		u.round()
+		select {
+		case turns <- struct{}{}:
+		default: // it is at work
+		}
+	})
+	close(turns)
+	swaps.Wait()
+	return u.answers, u.revoked, u.check(out)
+}
+
+// during runs a tool under accessc, calls round until it ends, and returns its output. The tool, which waits for a byte
+// before each of its attempts, gets some whenever it has had the last ones.
+func (u *user) during(dir string, cmd *exec.Cmd, round func()) []byte {
+	u.t.Helper()
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
+	read, write, err := os.Pipe()
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer write.Close()
+	cmd.Stdin = read
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		u.t.Fatal(err)
 	}
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait()
 		close(ended)
 	}()
-	go swap(dir, files, ended)
-	u := &user{t: t, by: map[string]*verdict{}}
 	u.find(filepath.Join(dir, "state/accessc/live"), ended)
-	r := rand.New(rand.NewPCG(1, 2))
 	for over := false; !over; {
 		select {
 		case <-ended:
 			over = true
 		default:
-			u.round(r)
-			time.Sleep(time.Millisecond)
+			round()
+			if n, err := unix.IoctlGetInt(int(read.Fd()), unix.TIOCINQ); err == nil && n == 0 {
+				_, _ = write.Write(make([]byte, 1+u.r.IntN(8)))
+			}
 		}
 	}
+	_ = read.Close()
 	if !cmd.ProcessState.Success() {
-		t.Fatalf("%v: %s", cmd.ProcessState, messages.String())
+		u.t.Fatalf("%v: %s", cmd.ProcessState, messages.String())
 	}
-	return u.answers, u.revoked, u.check(out.Bytes())
+	return out.Bytes()
 }
 
 // find waits for the socket of the run.
 func (u *user) find(dir string, ended <-chan struct{}) {
-	for {
+	await.Until(u.t, "the tool is running", func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+		}
 		found, _ := filepath.Glob(dir + "/*.sock")
 		if len(found) == 1 {
 			u.socket = found[0]
-			return
 		}
-		select {
-		case <-ended:
-			return
-		case <-time.After(time.Millisecond):
-		}
-	}
+		return len(found) == 1
+	})
 }
 
 // swap has a symlink lead to one file after another, and moves files to where no rule permits
-// anything, and back.
-func swap(dir string, files int, ended <-chan struct{}) {
+// anything, and back, whenever it is its turn.
+func swap(dir string, files int, turns <-chan struct{}) {
 	link, next := filepath.Join(dir, "ws/link"), filepath.Join(dir, "ws/.next")
-	for i := 0; ; i++ {
+	i := 0
+	for range turns {
 		targets := []string{"closed/key", "secrets/never", fmt.Sprintf("secrets/f%d", i%files+1)}
 		_ = os.Symlink(targets[i%len(targets)], next)
 		_ = os.Rename(next, link)
 		file := "f" + strconv.Itoa(i%files+1)
 		_ = os.Rename(filepath.Join(dir, "ws/secrets", file), filepath.Join(dir, "ws/closed", file))
 		_ = os.Rename(filepath.Join(dir, "ws/closed", file), filepath.Join(dir, "ws/secrets", file))
-		select {
-		case <-ended:
-			return
-		case <-time.After(200 * time.Microsecond):
-		}
+		i++
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/internal/recorded"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // replayPlaces are the names that random rules and operations are about.
@@ -68,10 +69,16 @@ func TestReplayKernel(t *testing.T) {
 	if err := supervisor.Supported(); err != nil {
 		t.Skip(err)
 	}
+	t.Parallel()
 	rounds := irtest.Rounds(t, 40)
-	seed := rand.Uint64()
+	for _, seed := range epoch.Seeds(t) {
+		replayed(t, rounds, seed)
+	}
+}
+
+func replayed(t *testing.T, rounds int, seed uint64) {
 	t.Logf("seed %d, %d rounds", seed, rounds)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := epoch.Source(seed, 0)
 	accesses, denied := 0, 0
 	for i := range rounds {
 		ws, runs, state := t.TempDir(), t.TempDir(), t.TempDir()

@@ -6,7 +6,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"testing"
-	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // TestSpareIsBounded: the garbage that may be left follows the size of the heap. A percentage that
@@ -22,23 +23,17 @@ func TestSpareIsBounded(t *testing.T) {
 	}
 	// Another test may have had a command set the percentage after each collection, in this process: while it looks how
 	// much is live, the percentage is a small one.
-	within := func(least, most uint64) bool {
-		for range 100 {
-			if got := goal(); got >= least && got <= most {
-				return true
-			}
-			time.Sleep(100 * time.Millisecond) // a cleanup runs after the collection
-		}
-		return false
+	within := func(what string, least, most uint64) {
+		t.Helper()
+		await.Until(t, what, func() bool { // a cleanup runs after the collection
+			got := goal()
+			return got >= least && got <= most
+		})
 	}
-	if !within(spareHeap, math.MaxUint64) {
-		t.Errorf("a small heap is collected at %d MB", goal()>>20)
-	}
+	within("a small heap has its spare part", spareHeap, math.MaxUint64)
 	const size = 128 << 20
 	held := make([]byte, size)
 	runtime.GC()
-	if !within(size+spareHeap/2, size+spareHeap+spareHeap/4) {
-		t.Errorf("a heap of %d MB is collected at %d MB", size>>20, goal()>>20)
-	}
+	within("a large heap has no more", size+spareHeap/2, size+spareHeap+spareHeap/4)
 	runtime.KeepAlive(held)
 }

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 const swapConfig = `
@@ -38,6 +38,7 @@ func TestSwap(t *testing.T) {
 	if start.ABI() == 0 {
 		t.Skip("needs Landlock")
 	}
+	t.Parallel()
 	accessc, err := exec.LookPath("accessc")
 	if err != nil {
 		t.Fatal(err)
@@ -74,12 +75,12 @@ func TestSwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	const attempts = `for i in 1 2 3 4 5 6 7 8 9; do cat fork/f ` + "$0" + `/f; echo stolen >fork/f; echo stolen >fork/new; done 2>/dev/null; echo`
-	rounds, reached, swaps := irtest.Times(400), 0, 0
+	rounds, reached, swaps, seed := irtest.Times(400), 0, 0, epoch.Seed(t)
 	link, target := [2]string{at("ws/fork"), at("ws/evil")}, [2]string{at("inside"), at("evil")}
 	for i := range rounds {
 		// Swapping the target as well hardly lets any start through.
 		pairs := [][2]string{link, target}[:1+i%2]
-		stop := swapping(t, pairs...)
+		stop := swapping(t, epoch.Source(seed, uint64(i)), []string{at("ws"), at("inside")}, pairs...)
 		out, _ := run("exec", "--no-prompt", []string{"read", "edit"}[i/2%2], "--", attempts, at("inside"))
 		swaps += stop()
 		if strings.Contains(out, "outside") {
@@ -108,30 +109,38 @@ func TestSwap(t *testing.T) {
 	fmt.Printf("property %s: %d starts among %d swaps, %d of them reached the target\n", t.Name(), rounds, swaps, reached)
 }
 
-// swapping exchanges pairs of names until it is stopped, and says how often it did.
-func swapping(t *testing.T, pairs ...[2]string) (stop func() int) {
+// swapping exchanges pairs of names until it is stopped, and says how often it did: once at first, then a little after
+// somebody has opened or read a file in one of the directories, or closed one.
+func swapping(t *testing.T, r *rand.Rand, dirs []string, pairs ...[2]string) (stop func() int) {
 	t.Helper()
-	quit, done := make(chan struct{}), make(chan int)
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := os.NewFile(uintptr(fd), "inotify")
+	for _, dir := range dirs {
+		if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_OPEN|unix.IN_ACCESS|unix.IN_CLOSE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan int)
 	go func() {
 		n := 0
-		for {
+		for buf := make([]byte, 4096); err == nil; _, err = looks.Read(buf) {
 			for _, p := range pairs {
+				for range r.IntN(2000) {
+					_ = unix.Getppid() // for as long as a few of another process's calls take
+				}
 				if err := unix.Renameat2(unix.AT_FDCWD, p[0], unix.AT_FDCWD, p[1], unix.RENAME_EXCHANGE); err != nil {
 					t.Error(err)
 				}
 				n++
-				time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
-			}
-			select {
-			case <-quit:
-				done <- n
-				return
-			default:
 			}
 		}
+		done <- n
 	}()
 	return func() int {
-		close(quit)
+		_ = looks.Close()
 		return <-done
 	}
 }

@@ -3,7 +3,6 @@
 package firsthour_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // ordinary is the number of a user without privileges.
@@ -176,15 +177,10 @@ var goproxy = sync.OnceValue(func() string {
 	return u.Hostname()
 })
 
-// patience is longer than any scenario takes on a busy machine.
-const patience = 5 * time.Minute
-
 // command is a command of the user in the workspace.
 func (p *place) command(words ...string) *exec.Cmd {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), patience)
-	p.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd := exec.CommandContext(await.Context(p.TB), words[0], words[1:]...)
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Dir = p.ws
 	cmd.Env = []string{
