@@ -2,6 +2,7 @@ package start_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +13,13 @@ import (
 
 func init() {
 	attempts["tmpfile-read"] = opens(unix.O_RDWR|unix.O_TMPFILE, 0o644)
+	attempts["inroot"] = func(a, _ name) error {
+		dir, err := leave(unix.Openat(a.dir, filepath.Dir(a.path), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0))
+		if err != nil {
+			return err
+		}
+		return close2(unix.Openat2(dir, "/"+filepath.Base(a.path), &unix.OpenHow{Flags: unix.O_RDONLY, Resolve: unix.RESOLVE_IN_ROOT}))
+	}
 }
 
 // TestExclusive: O_CREAT with O_EXCL makes no file behind a symlink that leads nowhere.
@@ -22,6 +30,13 @@ func TestExclusive(t *testing.T) {
 	if _, err := os.Lstat(f.at("docs/made")); err == nil {
 		t.Error("the target of the symlink was made")
 	}
+}
+
+// TestInRoot: under RESOLVE_IN_ROOT an absolute path counts from the directory of the call (openat2(2)).
+func TestInRoot(t *testing.T) {
+	f := newFortress(t)
+	f.allows("inroot", "docs/a", "")
+	f.refuses("inroot", ".env", "")
 }
 
 // TestUnnamedReading: a file without a name is opened for reading only where files may be read.
