@@ -1,6 +1,8 @@
 package resolve_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -30,6 +32,35 @@ func TestBesideTheMissing(t *testing.T) {
 	for path, want := range map[string]string{"odd": "/src/deep", "up/deep": "/src/deep", "up/none": "/src/none"} {
 		if got, err := resolve.NewDisk().Follow(dir + "/" + path); err != nil || got.Abs != dir+want {
 			t.Errorf("%s leads to %s, %v; want %s", path, got.Abs, err, dir+want)
+		}
+	}
+}
+
+// TestAsManyLinks: a path leads over as many symlinks as the kernel follows, and over no more.
+func TestAsManyLinks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems follow other numbers of symlinks")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "end"
+	for i := range 41 {
+		link := fmt.Sprintf("link%d", i+1)
+		if err := os.Symlink(at, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+		at = link
+	}
+	if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for link, loops := range map[string]bool{"link40": false, "link41": true} {
+		_, kernel := os.Stat(filepath.Join(dir, link))
+		found, err := resolve.NewDisk().Follow(dir + "/" + link)
+		if errors.Is(err, resolve.ErrLoop) != loops || (kernel != nil) != loops || !loops && found.Abs != dir+"/end" {
+			t.Errorf("%s: %s, %v; the kernel says %v", link, found.Abs, err, kernel)
 		}
 	}
 }
