@@ -13,6 +13,7 @@ import (
 
 func init() {
 	attempts["tmpfile-read"] = opens(unix.O_RDWR|unix.O_TMPFILE, 0o644)
+	attempts["fold"] = ofReading(func(fd int) error { return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, 0x40000000|0x80) })
 	attempts["inroot"] = func(a, _ name) error {
 		dir, err := leave(unix.Openat(a.dir, filepath.Dir(a.path), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0))
 		if err != nil {
@@ -37,6 +38,15 @@ func TestInRoot(t *testing.T) {
 	f := newFortress(t)
 	f.allows("inroot", "docs/a", "")
 	f.refuses("inroot", ".env", "")
+}
+
+// TestFolding: no directory of a tool folds case, whatever flags are set with that one (FS_CASEFOLD_FL).
+func TestFolding(t *testing.T) {
+	f := newFortress(t)
+	f.must(os.Mkdir(f.at("docs/fold"), 0o755))
+	if e := f.do("fold", "docs/fold", ""); e != unix.EPERM {
+		t.Errorf("got %v, want %v before the file system is asked", e, unix.EPERM)
+	}
 }
 
 // TestUnnamedReading: a file without a name is opened for reading only where files may be read.
