@@ -12,7 +12,7 @@ const module = "github.com/accessc/accessc/"
 // rooms lists the packages in layers, from the top to the bottom. A package may import those
 // of later lines, and those of its own line whose name it is a prefix of.
 var rooms = [][]string{
-	{"test/gate", "test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/platforms", "test/model", "test/attacks", "test/containers", "test/egress", "test/wine", "test/agents", "test/agents/model", "test/firsthour"},
+	{"test/gate", "test/faults", "test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/platforms", "test/model", "test/attacks", "test/containers", "test/egress", "test/wine", "test/agents", "test/agents/model", "test/firsthour"},
 	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files", "examples/host"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
