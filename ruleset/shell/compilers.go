@@ -28,7 +28,7 @@ func compilers() []row {
 				"-DCMAKE_BUILD_TYPE= -DCMAKE_EXPORT_COMPILE_COMMANDS= -DBUILD_SHARED_LIBS= -DBUILD_TESTING= -DCMAKE_CXX_STANDARD= -DCMAKE_C_STANDARD= -DCMAKE_VERBOSE_MAKEFILE= -DCMAKE_POSITION_INDEPENDENT_CODE=",
 		},
 		{
-			names: "ctest", why: "runs scripts by its options", long: true, entry: entry{spelled: true},
+			names: "ctest", why: "runs scripts by its options", long: true, entry: entry{operands: always},
 			options: "--test-dir/ --output-on-failure -j= --parallel= -R= -E= -L= -V -VV -N -C= --build-config= --timeout= --rerun-failed --stop-on-failure -Q --quiet --repeat= --progress --preset=",
 		},
 		{

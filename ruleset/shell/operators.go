@@ -41,6 +41,7 @@ func operators() []row {
 			sub: map[string]string{
 				"!list !ls":               "-n= --namespace= -A --all-namespaces -o= --output= -a --all -q --short --deployed --failed",
 				"!status !history":        "-n= --namespace= -o= --output= --max= --revision=",
+				"!lint":                   "--strict --quiet",
 				"!version":                "--short",
 				"!repo/list !search/repo": "-o= --output= -l --versions",
 				"!get/values !get/manifest !get/notes !get/all": "-n= --namespace= -a --all -o= --output= --revision=",

@@ -284,7 +284,7 @@ func (s *scanned) judgeOperands(p *Part, e *entry) {
 		}
 	}
 	if e.spelled && len(s.operands) == 0 && !s.harmless {
-		p.doubt(len(p.Words), e.why)
+		p.doubt(1, e.why)
 	}
 	if e.alone != "" && len(s.operands) == 0 && !s.harmless {
 		p.doubt(Always, e.alone)
