@@ -33,8 +33,9 @@ const record = `printf '%s\0' "$#" NAME "$@" >>"$RECORD"
 :
 `
 
-// programs are those that lines start. They are functions, which cost a fraction, and scripts on PATH.
-var programs = []string{"p", "q", "evil"}
+// programs are those that lines start. They are functions, which cost a fraction, and scripts on PATH. Lists have w and id, and
+// none of the others.
+var programs = []string{"p", "q", "w", "id", "evil"}
 
 func functions() (out string) {
 	for _, name := range programs {
@@ -203,7 +204,7 @@ type judged struct {
 // judge judges a line that runs in the directory of number i.
 func (b *bench) judge(i int, line string, dialect shell.Dialect) judged {
 	out := judged{read: map[string]bool{}, write: map[string]bool{}}
-	s := &ruleset.Set{Shell: dialect, Rules: []*ruleset.Rule{allow(named(append([]string{"p", "q", "true", "false", "echo", "printf", "test", "[", "sh", "bash"}, tools...)...))}}
+	s := &ruleset.Set{Shell: dialect, Rules: []*ruleset.Rule{allow(named(append([]string{"p", "q", "w", "id", "true", "false", "echo", "printf", "test", "[", "sh", "bash"}, tools...)...))}}
 	h := ruleset.Host{
 		Resolve: func(p string) (string, bool) { return path.Clean(p), true },
 		Open: func(a shell.Access, p string) (ruleset.Outcome, string) {

@@ -27,9 +27,9 @@ const (
 type member struct {
 	names    []string
 	commands []string
-	// alone is true where only the options may follow.
-	alone   bool
-	options []string
+	// alone is true where only the options may follow, bare where that, and no target, is what the member is.
+	alone, bare bool
+	options     []string
 }
 
 // The options that a package shell does not know are doubts for a member as for any command; a
@@ -39,6 +39,15 @@ var groups = map[Group][]member{
 		{names: []string{"cargo"}, commands: []string{"build", "b", "check", "c", "clippy", "doc", "d"}},
 		{names: []string{"go"}, commands: []string{"build", "vet"}},
 		{names: []string{"tsc"}, alone: true, options: []string{"--noEmit", "--build", "-b", "--pretty", "--version", "--strict", "--skipLibCheck", "--listFiles"}},
+		{names: []string{"gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran", "javac"}},
+		{names: []string{"make", "gmake"}, alone: true, bare: true, options: []string{"-j", "-k", "-s", "-B", "-n", "--silent", "--keep-going", "--dry-run"}},
+		{names: []string{"ninja"}, alone: true, bare: true, options: []string{"-j", "-k", "-v", "-n", "--quiet"}},
+		{names: []string{"make", "gmake", "ninja"}, commands: []string{"all", "build", "compile"}},
+		{names: []string{"cmake"}},
+		{names: []string{"meson"}, commands: []string{"setup", "compile"}},
+		{names: []string{"gradle", "gradlew", "./gradlew"}, commands: []string{"build", "assemble", "classes", "testClasses", "compileJava", "compileTestJava", "compileKotlin", "jar"}},
+		{names: []string{"mvn", "mvnw", "./mvnw"}, commands: []string{"validate", "compile", "test-compile", "package"}},
+		{names: []string{"dotnet"}, commands: []string{"build", "restore"}},
 	},
 	ReadOnlyGit: {
 		{names: []string{"git"}, commands: []string{
@@ -99,6 +108,9 @@ func (m Group) match(q *question) answer {
 		if x.alone {
 			a.tri = both(a.tri, x.ends(q))
 		}
+		if x.bare {
+			a.reach = len(q.part.Words) + 1
+		}
 		if a.tri > out.tri {
 			out = a
 		}
@@ -109,18 +121,27 @@ func (m Group) match(q *question) answer {
 // ends reports whether nothing but options of the member follows its command.
 func (x member) ends(q *question) tri {
 	at := q.part.First
-	if len(x.commands) > 0 {
+	switch {
+	case x.bare:
+		at = 1
+	case len(x.commands) > 0:
 		at++
 	}
 	found := yes
-	for i, w := range q.part.Words[min(at, len(q.part.Words)):] {
+	words := q.part.Words[min(at, len(q.part.Words)):]
+	for i, w := range words {
 		if i == 0 && slices.ContainsFunc(x.commands, func(c string) bool { return strings.HasSuffix(c, " "+w.Text) }) {
 			continue
+		}
+		text := w.Text
+		if x.bare {
+			text = strings.TrimRight(text, "0123456789") // -j8, and -j 8
 		}
 		switch {
 		case w.Form != shell.Literal:
 			found = both(found, maybe)
-		case !slices.Contains(x.options, w.Text):
+		case x.bare && text == "" && i > 0 && words[i-1].Is("-j"):
+		case !slices.Contains(x.options, text):
 			found = no
 		}
 	}

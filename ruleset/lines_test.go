@@ -4,6 +4,7 @@ package ruleset_test
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"strings"
 )
 
@@ -50,9 +51,18 @@ var starters = strings.Split(`sh -c p|sh -c 'p a; q b'|bash -c 'p "a b"'|bash -c
 // joints stand between pieces.
 var joints = []string{"; ", " && ", " || ", " | ", "\n", " & ", ";", "&&", "|", "&", " |& ", "; ! ", " && time ", "\n\n", " # x\n", " #\n", ";\n", " &\n"}
 
-// randomLine is a line that is allowed with a good chance: commands with a mutation here and there,
-// or an allowed program with random tokens behind.
+// randomLine is a line that is allowed with a good chance: commands with a mutation here and there, or an allowed
+// program with random tokens behind. A program that no list has would be allowed without arguments alone.
 func randomLine(r *rand.Rand) string {
+	return recorder.ReplaceAllStringFunc(drawnLine(r), func(s string) string {
+		return s[:len(s)-1] + map[byte]string{'p': "w", 'q': "id"}[s[len(s)-1]]
+	})
+}
+
+// recorder finds the short names of the recorders, which are no letters of options or of longer words.
+var recorder = regexp.MustCompile(`(^|[^-.\w\\$@é])[pq]\b`)
+
+func drawnLine(r *rand.Rand) string {
 	if r.IntN(2) == 0 {
 		return mutated(r, composed(r))
 	}

@@ -325,7 +325,8 @@ func TestRegions(t *testing.T) {
 		{"a directory", set(shell.Bash), set(shell.Bash, allow(ruleset.All{rm, within("src")})), "unknown→allow rm … in src"},
 		{"words spelled out", set(shell.Bash, allow(ruleset.Prefix{{"sudo", "ls"}})), set(shell.Bash), "allow→unknown sudo ls …"},
 		{"all but one", set(shell.Bash), set(shell.Bash, deny(git("stash list")), allow(git())), "unknown→allow git … but git stash list …; unknown→deny git stash list …"},
-		{"a ruleset that is new", nil, set(shell.Bash, allow(ruleset.Prefix{{"a"}})), "unknown→allow a …"},
+		{"a ruleset that is new", nil, set(shell.Bash, allow(ruleset.Prefix{{"ls"}})), "unknown→allow ls …"},
+		{"a program that no list has", nil, set(shell.Bash, allow(ruleset.Prefix{{"a"}})), "unknown→allow a"},
 	} {
 		var got []string
 		for _, x := range Compare(c.old, c.new).Classes {

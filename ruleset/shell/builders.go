@@ -13,7 +13,11 @@ func git() row {
 		names: "git", why: "an argument names a program that git starts",
 		options: "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects -C@",
 		entry:   entry{obeys: true, operands: transport},
-		checks:  map[string]entry{"clone": {operands: foreign}, "init": {operands: foreign}, "push": {operands: transport, script: remote}},
+		values:  signature,
+		checks: map[string]entry{
+			"clone": {operands: foreign}, "init": {operands: foreign}, "push": {operands: transport, script: remote}, "worktree/add": {operands: foreign},
+			"config": {last: 1},
+		},
 		sub: map[string]string{
 			"status":                    "-s --short -b --branch --porcelain? --long -u? -v --ignored? -z --show-stash --column? --no-renames --ahead-behind --no-ahead-behind --untracked-files?",
 			"diff log show whatchanged": logOptions,
@@ -55,6 +59,20 @@ func git() row {
 			"count-objects cherry":      "-v -H --abbrev?",
 			"check-ignore check-attr":   "-v -q -n --no-index --non-matching -a --cached",
 			"symbolic-ref var version":  "--short -q",
+			"!archive":                  "--format= --prefix= -l --list -v --verbose -#",
+			"!worktree/list":            "--porcelain -v --verbose -z",
+			"!worktree/add":             "-b= -B= -d --detach -f --force -q --quiet --track",
+			"!worktree/prune":           "-n --dry-run -v --verbose",
+			"!worktree/remove":          "-f --force",
+			"!submodule/status":         "--recursive --cached",
+			"!submodule/update":         "--init --recursive --depth= -j= --jobs= -q --quiet --no-fetch",
+			"!bisect/start !bisect/good !bisect/bad !bisect/skip !bisect/reset bisect/log": "",
+			"!notes/list !notes/show": "",
+			"!clean":                  "-n --dry-run -d -x -X -f --force -q --quiet -e= --exclude=",
+			"!gc !fsck":               "--auto -q --quiet --full --no-dangling",
+			"!format-patch":           "--stdout -o> --output-directory> -# -n --numbered --cover-letter --subject-prefix= -v= --signoff -s",
+			"!range-diff":             "--stat --no-color --color? -s --creation-factor=",
+			"!config":                 "-l --list --get= --get-all= --get-regexp= --global --local --system --show-origin --show-scope --name-only -z --bool --int --default=",
 		},
 	}
 }
@@ -68,8 +86,11 @@ func builders() []row {
 	return []row{
 		{
 			names: "go", why: "an argument names a program that go starts, or code of another project", long: true, options: "-C@", entry: entry{operands: outside},
-			checks: map[string]entry{"install": {operands: fetched}},
+			checks: map[string]entry{"install": {operands: fetched}, "run": {grammar: grammar{early: true}, operands: fetched}},
 			sub: map[string]string{
+				"!run":          "-v -x -n -race -tags= -trimpath -mod= -p=",
+				"!generate":     "-v -x -n -run= -skip=",
+				"!tool/cover":   "-func< -html< -o>",
 				"build install": "-v -x -n -a -race -tags= -trimpath -p= -mod= -o> -buildvcs=",
 				"vet":           "-v -x -n -tags= -json -race -mod=",
 				"test": "-v -race -run= -count= -short -timeout= -cover -coverprofile> -covermode= -coverpkg= -bench= -benchtime= -benchmem -cpu= -failfast -json -list= -parallel= -p= -tags= " +
@@ -88,6 +109,7 @@ func builders() []row {
 			names: "cargo", why: "an argument names a program that cargo starts", options: "-v --verbose -q --quiet --color= --locked --offline --frozen -V",
 			sub: map[string]string{
 				"build b check c clippy doc d": cargoOptions + " -- -D= -W= -A= -F= --deny= --warn= --allow= --forbid= --no-deps",
+				"!run !r":                      cargoOptions,
 				"test t bench":                 cargoOptions + " -- --nocapture --no-capture --ignored --include-ignored --exact --skip= --test-threads= --list --show-output -q --quiet --color=",
 				"tree":                         "-p= --package= -i= --invert? -e= --edges= --depth= -d --duplicates --prefix= --all-features --workspace --locked --offline",
 				"metadata":                     "--format-version= --no-deps --offline --locked",
@@ -99,67 +121,17 @@ func builders() []row {
 			},
 		},
 		{
-			names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, entry: entry{operands: outside}, checks: map[string]entry{"view": {operands: unpublished}, "info": {operands: unpublished}, "show": {operands: unpublished}, "v": {operands: unpublished}}, options: "-s --silent -q --quiet --no-color --json -v",
+			names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, entry: entry{operands: outside},
+			checks: each(entry{operands: unnamed}, "view info show v pack ci install i add remove rm uninstall update"), options: "-s --silent -q --quiet --no-color --json -v",
 			sub: map[string]string{
 				"ls list ll la outdated why explain":       "-a --all --depth= -g --global --json --long -l --omit= --prod --dev",
 				"view info show v search ping root prefix": "--json",
-				"audit":                     "--json --omit= --audit-level=",
-				"test t tst run run-script": "-s --silent --if-present -w= --workspace= --workspaces",
+				"audit": "--json --omit= --audit-level=",
+				"test t tst run run-script !start !stop !restart": "-s --silent --if-present -w= --workspace= --workspaces",
 				"ci install i add remove rm uninstall update": "--save-dev -D --save -S --save-exact -E --no-save --ignore-scripts --legacy-peer-deps --omit= --production --no-audit --no-fund " +
 					"--prefer-offline --frozen-lockfile -g --global --dry-run --package-lock-only --silent",
 				"pack": "--dry-run --json",
 			},
 		},
-		{
-			names: "docker podman", why: "starts containers with files of the host", options: "",
-			sub: map[string]string{
-				"ps":                          "-a --all -q --quiet --no-trunc -n= --last= -l --latest -s --size -f= --filter= --format=",
-				"images":                      "-a --all -q --quiet --no-trunc --digests -f= --filter= --format=",
-				"logs":                        "-f --follow --tail= -n= --since= --until= -t --timestamps",
-				"inspect version info":        "-f= --format= -s --size",
-				"top port stats history diff": "--no-stream --no-trunc -a --all --format= -q --quiet",
-			},
-		},
-		{
-			names: "kubectl", why: "runs commands in a cluster, and the programs of a configuration", options: "",
-			sub: map[string]string{
-				"get describe top": "-n= --namespace= -o= --output= -A --all-namespaces -w --watch -l= --selector= --show-labels --sort-by= --field-selector= --no-headers -L=",
-				"logs":             "-n= --namespace= -f --follow --tail= --since= -c= --container= -p --previous --timestamps",
-				"version explain api-resources api-versions cluster-info": "-o= --output= --client --recursive",
-			},
-		},
-		{
-			names: "pytest py.test", why: "runs the code that its arguments name", entry: entry{operands: given},
-			options: "-q --quiet -v --verbose -s -x --exitfirst -k= -m= -l --showlocals -r= --lf --last-failed --ff --failed-first --nf --sw --stepwise --maxfail= --tb= --durations= --co --collect-only " +
-				"--no-header --no-summary --disable-warnings --strict-markers -n= --dist= --cov? --timeout= --color= --setup-show --junitxml> --junit-xml> -- -q", // it looks for -p behind -- as well
-		},
-		{
-			names: "jest vitest", why: "runs the code that its arguments name", entry: entry{operands: given},
-			options: "--coverage --no-coverage --ci --silent --verbose -t= --testNamePattern= --bail -i --runInBand -u --updateSnapshot -o --onlyChanged --passWithNoTests --run --maxWorkers= --listTests --color --colors --no-cache",
-		},
-		{
-			names: "eslint", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: given},
-			options: "--ext= --fix --fix-dry-run --quiet --max-warnings= --cache --color --no-color --no-error-on-unmatched-pattern",
-		},
-		{
-			names: "prettier", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: given},
-			options: "--check -c --write -w --list-different -l --log-level= --cache --color --no-color --ignore-unknown -u --no-error-on-unmatched-pattern",
-		},
-		{
-			names: "tsc", why: "writes files by its options", entry: entry{operands: given},
-			options: "--noEmit --watch -w -b --build --pretty --strict --skipLibCheck --listFiles -v -p< --project<",
-		},
-		{
-			names: "mypy black isort", why: "runs plugins, and writes files, by its options", entry: entry{operands: given},
-			options: "--strict --ignore-missing-imports --show-error-codes --pretty --no-error-summary --check-untyped-defs --disallow-untyped-defs --check --check-only --diff -q --quiet -v --verbose -l= --line-length= -S --profile=",
-		},
-		{
-			names: "ruff", why: "writes files by its options", entry: entry{operands: given},
-			sub: map[string]string{
-				"check":  "--fix --diff --select= --ignore= -q --quiet -v --show-fixes --statistics --no-cache --output-format=",
-				"format": "--check --diff -q --quiet -v --no-cache",
-			},
-		},
-		{names: "gofmt goimports rustfmt", why: "writes files by its options and operands", entry: entry{operands: given}, options: "-l -d -w -s -e -r= --check -v -q --edition="},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 // call takes a simple command apart.
@@ -90,16 +92,59 @@ func runsWords(name Word) bool {
 }
 
 // base is the last element of a program's name, without the ending that Windows lets users leave
-// out, and without a version: python3.12 is python. Another program may hide behind a name that is
-// not its own base.
+// out. A name that no table has loses its version, its variant and the machine that it builds for: python3.12 is python3,
+// vim.tiny is vim, aarch64-linux-gnu-gcc-13 is gcc. Another program may hide behind a name that is not its own base.
 func base(name string) string {
 	name = strings.TrimSuffix(path.Base(name), ".exe")
-	plain := strings.TrimSuffix(strings.TrimRight(name, ".0123456789"), "-")
-	if plain != name && !listed(name) && listed(plain) {
-		return plain
+	if listed(name) {
+		return name
+	}
+	for _, plain := range plainer(name) {
+		if t := tables()[plain]; listed(plain) && !acting()[plain] && (t == nil || !t.exact) {
+			return plain
+		}
 	}
 	return name
 }
+
+// plainer are the names that a name may be a version of.
+func plainer(name string) []string {
+	var out []string
+	if host := machine.Get().FindString(name); host != "" {
+		for rest := name[len(host):]; ; {
+			out = append(out, rest, strings.TrimRight(strings.TrimRight(rest, ".0123456789"), "-"))
+			_, after, more := strings.Cut(rest, "-")
+			if !more {
+				break
+			}
+			rest = after
+		}
+	}
+	plain := strings.TrimSuffix(strings.TrimRight(name, ".0123456789"), "-")
+	out = append(out, plain)
+	if m := version.Get().FindStringSubmatch(name); m != nil {
+		out = append(out, m[1], m[1]+m[2])
+	}
+	if i := strings.IndexByte(name, '.'); i > 0 && variants[name[i+1:]] {
+		out = append(out, name[:i])
+	}
+	if i := strings.IndexByte(name, '-'); i > 0 && variants[name[i+1:]] {
+		out = append(out, name[:i])
+	}
+	return out
+}
+
+var (
+	// machine is the beginning of the name of a program that builds for another machine.
+	machine = expression.Once{Text: `^(x86_64|amd64|i[3-6]86|arm[a-z0-9]*|aarch64[a-z_]*|riscv(32|64)[a-z]*|mips[a-z0-9]*|powerpc[a-z0-9]*|ppc[a-z0-9]*|s390x?|sparc[a-z0-9]*|m68k|avr|xtensa[a-z0-9]*|wasm32|loongarch64|alpha|sh4|msp430|bpf|llvm)-`}
+	// version is a name with a version in the middle, such as perl5.36-x86_64-linux-gnu.
+	version = expression.Once{Text: `^([a-z+]+)(\d?)[\d.]*-[a-z0-9_-]+$`}
+	// variants are the ends of names by which systems tell the builds of a program apart.
+	variants = map[string]bool{
+		"tiny": true, "basic": true, "nox": true, "gtk": true, "gtk3": true, "athena": true, "gnome": true, "motif": true, "lucid": true, "pgtk": true,
+		"bfd": true, "gold": true, "openbsd": true, "traditional": true, "original": true, "posix": true,
+	}
+)
 
 // program takes the start of a program apart.
 func (a *analysis) program(words []Word, in dirs) *Part {
@@ -121,19 +166,38 @@ func (a *analysis) program(words []Word, in dirs) *Part {
 	if why := state()[words[0].Text]; why != "" {
 		p.doubt(Always, why)
 	}
-	switch e := programs()[name]; {
+	if a.dialect == POSIX {
+		arithmetic(p, name)
+	}
+	a.known(p, name)
+	return p
+}
+
+// known takes the arguments of a program apart, as far as a list has it.
+func (a *analysis) known(p *Part, name string) {
+	written := p.Words[0].Text
+	e, l := program(name), interpreters()[name]
+	if e != nil && tables()[name].exact && elsewhere(written) {
+		e = nil
+	}
+	switch {
 	case name == "eval":
 		a.eval(p)
 	case shells()[name]:
 		a.shell(p, name)
 	case e != nil:
 		a.tabled(p, e)
-	case interprets(name):
-		a.interpreter(p, strings.Fields(interpreters()[name]))
+	case l != nil:
+		a.interpreter(p, l)
 	case starters()[name] != "":
-		a.starter(p, starters()[name], 1)
+		a.starter(p, starters()[name], 1, recipes[name])
+		if len(p.Words) == 1 {
+			p.doubt(1, starters()[name]) // script and unshare run a shell
+		}
+	case acting()[name] && !elsewhere(written), state()[written] != "":
+	default:
+		a.starter(p, unlisted, 1, recipes[name])
 	}
-	return p
 }
 
 // eval takes the code apart that eval puts together from its words.
@@ -173,39 +237,6 @@ func (a *analysis) shell(p *Part, name string) {
 	p.add(in)
 }
 
-// interpreter takes the start of an interpreter apart: whatever it runs is not seen through.
-func (a *analysis) interpreter(p *Part, harmless []string) {
-	for i, w := range p.Words[1:] {
-		if w.Form == Literal && slices.Contains(harmless, w.Text) {
-			continue
-		}
-		p.CodeOnInput = w.Form != Literal || w.Text == "-"
-		p.doubt(i+1, "an interpreter runs what its arguments name")
-		if w.Is("-m") {
-			a.module(p, i+2)
-		}
-		return
-	}
-	if len(p.Words) > 1 {
-		return // the likes of --version
-	}
-	p.CodeOnInput = true
-	p.doubt(Always, "the interpreter runs what it reads")
-}
-
-// module reads the options of a program that python runs as a module, if a table has it.
-func (a *analysis) module(p *Part, at int) {
-	if at >= len(p.Words) {
-		return
-	}
-	name := p.Words[at].Text
-	if e := programs()[name]; e != nil {
-		e.scan(p, at+1).judgeOperands(p, e)
-	} else if why := starters()[name]; why != "" {
-		a.starter(p, why, at+1)
-	}
-}
-
 // tabled takes the start of a program apart that a table describes.
 func (a *analysis) tabled(p *Part, e *entry) {
 	s := e.scan(p, 1)
@@ -221,16 +252,31 @@ func (a *analysis) tabled(p *Part, e *entry) {
 	if entered > 1 && !e.obeys {
 		p.doubt(Always, "the last of several directories counts")
 	}
-	switch {
-	case e.output, e.target:
-		s.judgeOperands(p, e)
-		s.outputs(p, e)
-	case e.wraps:
+	if e.wraps {
 		a.wrapper(p, e, s)
-	case e.sub != nil:
+		return
+	}
+	a.operands(p, e, s)
+}
+
+// arguments takes the arguments of a table apart that begin behind the first word.
+func (a *analysis) arguments(p *Part, e *entry, from int) {
+	s := e.scan(p, from)
+	for _, o := range s.found {
+		a.option(p, o)
+	}
+	a.operands(p, e, s)
+}
+
+// operands takes the words apart that are no options.
+func (a *analysis) operands(p *Part, e *entry, s *scanned) {
+	if e.sub != nil {
 		a.subcommand(p, e, s)
-	default:
-		s.judgeOperands(p, e)
+		return
+	}
+	s.judgeOperands(p, e)
+	if e.output || e.target {
+		s.outputs(p, e)
 	}
 }
 
@@ -249,8 +295,14 @@ func (s *scanned) outputs(p *Part, e *entry) {
 		if e.output || n == last {
 			add(i, spelling(p.Words[i:i+1]), w.Text)
 		}
+		if short := strings.TrimSuffix(w.Text, e.suffix); e.suffix != "" {
+			add(i, w.Text+e.suffix, w.Text+e.suffix)
+			if short != w.Text {
+				add(i, short, short)
+			}
+		}
 		if e.target && n < last {
-			to := p.Words[s.operands[last]].Text + "/" + path.Base(w.Text)
+			to := p.Words[s.operands[last]].Text + "/" + path.Base(w.Text) // a pattern is a doubt
 			add(i, to, to)
 		}
 	}
@@ -292,7 +344,14 @@ func (a *analysis) option(p *Part, o option) {
 			p.enterFound(o)
 		}
 		in = a.program(replaced(p, o), at)
-	case plain, takes, may, mayRead:
+	case inside:
+		for _, name := range strings.FieldsFunc(o.value.Text, func(r rune) bool { return r == ':' || r == ';' || r == ',' }) {
+			if outside(name) {
+				p.doubt(o.at, "the value of the option "+o.name+" may be of another project")
+			}
+		}
+		return
+	case plain, takes, may, mayRead, family:
 		return
 	}
 	in.From, in.Inside = o.from, o.role == runsCode
@@ -376,14 +435,15 @@ func (a *analysis) subcommand(p *Part, e *entry, s *scanned) {
 	w := p.Words[s.first]
 	sub := e.sub[w.Text]
 	if w.Form != Literal || sub == nil {
-		p.doubt(s.first, "this subcommand is not known; it may be an alias or start a program")
+		const why = "this subcommand is not known; it may be an alias or start a program"
+		p.doubt(s.first, why)
+		a.starter(p, why, s.first+1, false)
 		return
 	}
-	rest := sub.scan(p, s.first+1)
-	for _, o := range rest.found {
-		a.option(p, o)
+	if sub.named {
+		p.doubt(s.first, "this subcommand "+sub.why)
 	}
-	rest.judgeOperands(p, sub)
+	a.arguments(p, sub, s.first+1)
 }
 
 // spelling puts words together for a reader.

@@ -30,6 +30,8 @@ type entry struct {
 	sub map[string]*entry
 	// operands reports whether an operand is doubtful; nil doubts none.
 	operands func(string) bool
+	// spelled is true where a rule must spell out the operands, named where it must spell out this subcommand.
+	spelled, named bool
 	// script reports whether the first operand, of this index, is a script that only reads its
 	// input and prints; nil where it is none.
 	script func(at int, text string) bool
@@ -37,36 +39,51 @@ type entry struct {
 	asks, removes string
 	// needs are options without one of which the program writes a file that no option names.
 	needs string
-	// output is true where all operands are files that are written, target where the last one is.
+	// output is true where all operands are files that are written, target where the last one is. Of a program that
+	// packs files, suffix is the end of the name that it adds or removes.
 	output, target bool
+	suffix         string
 	// last is the number of operands behind which another one is an output file, 0 for none.
 	last int
 }
 
 // checksOperands reports whether operands matter for the decision.
-func (e *entry) checksOperands() bool { return e.operands != nil || e.output || e.target || e.last > 0 }
+func (e *entry) checksOperands() bool {
+	return e.operands != nil || e.spelled || e.output || e.target || e.last > 0
+}
 
 // row is an entry as it is written in the tables.
 type row struct {
 	names, why string
 	options    string
 	entry      entry
-	// sub are the options of subcommands, checks the entries for the operands of some.
+	// sub are the options of subcommands, checks the entries for the operands of some. A "!" before a name stands for named, and
+	// a "/" parts the words of one.
 	sub    map[string]string
 	checks map[string]entry
-	// long and passes are those of grammar.
+	// long, passes and values are those of grammar.
 	long, passes bool
+	values       func(option, value string) bool
 }
 
-// programs returns the tables by name of the program.
-func programs() map[string]*entry {
-	return programsOnce.Get(func() map[string]*entry {
-		out := map[string]*entry{}
-		for _, table := range [][]row{wrappers(), writers(), builders(), {git()}} {
+// tabled is a row that is read when its program is first asked for: a command line is about few of all programs.
+type tabled struct {
+	row
+	// exact is true where a version behind the name, or a file of the name outside of the system's directories, is
+	// another program.
+	exact bool
+	once  once.Value[*entry]
+}
+
+// tables returns the rows by name of the program.
+func tables() map[string]*tabled {
+	return tablesOnce.Get(func() map[string]*tabled {
+		out := map[string]*tabled{}
+		for i, table := range [][]row{writers(), {git()}, wrappers(), builders(), checkers(), compilers(), operators()} {
 			for _, r := range table {
-				e := r.compile()
-				for _, n := range strings.Fields(r.names) {
-					out[n] = e
+				t := &tabled{row: r, exact: i < 2}
+				for n := range strings.FieldsSeq(r.names) {
+					out[n] = t
 				}
 			}
 		}
@@ -74,33 +91,61 @@ func programs() map[string]*entry {
 	})
 }
 
-var programsOnce once.Value[map[string]*entry]
+var tablesOnce once.Value[map[string]*tabled]
+
+// program returns the table of a program, nil if it has none.
+func program(name string) *entry {
+	t := tables()[name]
+	if t == nil {
+		return nil
+	}
+	return t.once.Get(t.compile)
+}
 
 // compile reads the table of a row.
 func (r row) compile() *entry {
 	e := r.entry
 	e.grammar, e.why = newGrammar(r.options+" --help --version"), r.why
-	e.long = r.long
-	e.early = e.wraps || r.sub != nil
+	e.long, e.values = r.long, r.values
+	e.early = e.early || e.wraps || r.sub != nil
 	for names, options := range r.sub {
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
+			name, named := strings.CutPrefix(name, "!")
 			sub := &entry{grammar: newGrammar(options), why: r.why, operands: e.operands}
 			if c, ok := r.checks[name]; ok {
-				sub.operands, sub.script = c.operands, c.script
+				g := sub.grammar
+				*sub = c
+				sub.grammar, sub.why = g, r.why
+				sub.early = c.early
 			}
-			sub.long, sub.passes = r.long, r.passes
-			if e.sub == nil {
-				e.sub = map[string]*entry{}
-			}
-			e.sub[name] = sub
+			sub.named, sub.long, sub.passes, sub.values = named, r.long, r.passes, r.values
+			e.put(strings.Split(name, "/"), sub)
 		}
 	}
 	return &e
 }
 
+// put adds the table of a subcommand, which may consist of several words.
+func (e *entry) put(words []string, sub *entry) {
+	if e.sub == nil {
+		e.sub = map[string]*entry{}
+	}
+	if len(words) == 1 {
+		e.sub[words[0]] = sub
+		return
+	}
+	outer := e.sub[words[0]]
+	if outer == nil {
+		outer = &entry{grammar: newGrammar(""), why: e.why}
+		outer.early = true
+		e.sub[words[0]] = outer
+	}
+	outer.put(words[1:], sub)
+}
+
 // listed reports whether some table has a program.
 func listed(name string) bool {
-	return shells()[name] || interprets(name) || starters()[name] != "" || programs()[name] != nil
+	return shells()[name] || interprets(name) || starters()[name] != "" || tables()[name] != nil || acting()[name]
 }
 
 // shellOptions are the options of shells that change nothing about the text of -c.
@@ -127,8 +172,14 @@ func Starts(name string) string {
 	case state()[name] != "":
 		return state()[name]
 	}
-	if e := programs()[name]; e != nil && e.wraps {
+	switch e := program(name); {
+	case e != nil && e.wraps:
 		return "runs the command in its arguments"
+	case e != nil && e.spelled:
+		return e.why
+	}
+	if !listed(name) {
+		return unlisted
 	}
 	return ""
 }
@@ -137,10 +188,10 @@ func Starts(name string) string {
 // are more: it is for examples.
 func Harmless(name string) []string {
 	name = base(name)
-	if harmless, ok := interpreters()[name]; ok {
-		return strings.Fields(harmless)
+	if l := interpreters()[name]; l != nil {
+		return l.harmless
 	}
-	e := programs()[name]
+	e := program(name)
 	if e == nil {
 		return nil
 	}
@@ -148,7 +199,4 @@ func Harmless(name string) []string {
 }
 
 // interprets reports whether a program is an interpreter.
-func interprets(name string) bool {
-	_, ok := interpreters()[name]
-	return ok
-}
+func interprets(name string) bool { return interpreters()[name] != nil }

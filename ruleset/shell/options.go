@@ -26,10 +26,14 @@ const (
 	runsCode
 	// runsWordsOf is an option that runs the following words up to ";" or "{} +".
 	runsWordsOf
+	// inside is an option whose value is a name of the project, or a list of such.
+	inside
+	// family is an option with anything of few characters behind its name, in the same word.
+	family
 )
 
 // marks are the characters that stand for roles behind the names in a table.
-var marks = [...]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '^': mayRead, '!': runsCode, '%': runsWordsOf}
+var marks = [...]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '^': mayRead, '!': runsCode, '%': runsWordsOf, '/': inside, '*': family}
 
 // grammar is the form of a program's arguments. Options that it does not list are doubts: a list
 // of those that do harm is never complete.
@@ -46,6 +50,10 @@ type grammar struct {
 	behind *grammar
 	// passes is true where words behind "--" are for a script of the project.
 	passes bool
+	// families are the names of options with anything behind them.
+	families []string
+	// values reports whether the value of an option is doubtful; nil doubts none.
+	values func(option, value string) bool
 }
 
 // newGrammar reads a table: names with the mark of their role, separated by blanks. "-#" stands for
@@ -65,6 +73,10 @@ func newGrammar(table string) grammar {
 		r := plain
 		if last := len(name) - 1; last > 0 && int(name[last]) < len(marks) && marks[name[last]] != plain {
 			name, r = name[:last], marks[name[last]]
+		}
+		if r == family {
+			g.families = append(g.families, name)
+			continue
 		}
 		g.roles[name] = r
 	}
@@ -109,7 +121,7 @@ func (g grammar) scan(p *Part, from int) *scanned {
 	for i := from; i < len(p.Words); i++ {
 		w := p.Words[i]
 		if w.Is("--") && !g.long {
-			g.dashes(p, s, i)
+			g.dashes(p, s, from, i)
 			break
 		}
 		if w.Form != Literal && w.MayBeOption() {
@@ -132,19 +144,26 @@ func (g grammar) scan(p *Part, from int) *scanned {
 	return s
 }
 
-// dashes reads the words behind "--".
-func (g grammar) dashes(p *Part, s *scanned, at int) {
+// dashes reads the words behind "--", of which the program's own begin at from.
+func (g grammar) dashes(p *Part, s *scanned, from, at int) {
 	if g.behind != nil {
 		more := g.behind.scan(p, at+1)
 		s.found = append(s.found, more.found...)
 		for _, i := range more.operands {
-			if given(p.Words[i].Text) {
+			if given(p.Words[i].Text) || p.Words[i].Wide {
 				p.doubt(i, "an argument names further ones, or a file outside")
 			}
 		}
 	}
 	if g.passes && slices.ContainsFunc(p.Words[at:], func(w Word) bool { return w.MayBeOption() && !w.Is("--") }) {
-		p.doubt(at-1, "an option is for a program of the project")
+		script := at - 1
+		switch {
+		case len(s.operands) > 0:
+			script = s.operands[0]
+		case strings.HasPrefix(p.Words[from-1].Text, "run"):
+			script = at + 1 // npm run -- SCRIPT
+		}
+		p.doubt(script, "an option is for a program of the project")
 	}
 	s.rest(at+1, len(p.Words))
 }
@@ -165,6 +184,9 @@ func (g grammar) one(p *Part, s *scanned, at int) int {
 	name, value, attached := strings.Cut(text, "=")
 	if strings.HasPrefix(text, "--") || g.long {
 		r, ok := g.roles[name]
+		if !ok && g.ofFamily(p.Words[at]) {
+			return 0
+		}
 		if !ok {
 			p.doubt(at, "the option "+name+" is not known to be harmless")
 			return 0
@@ -188,6 +210,14 @@ func (g grammar) one(p *Part, s *scanned, at int) int {
 		return g.value(p, s, o, text[i+1:], i+1 < len(text))
 	}
 	return 0
+}
+
+// ofFamily reports whether a word is an option of a family. A comma hands what is behind it to another program.
+func (g grammar) ofFamily(w Word) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-=./:\""
+	return w.Form == Literal && strings.Trim(w.Text, letters) == "" && slices.ContainsFunc(g.families, func(f string) bool {
+		return strings.HasPrefix(w.Text, f)
+	})
 }
 
 // value reads the value of an option, which is attached or the next word.
@@ -216,6 +246,9 @@ func (g grammar) value(p *Part, s *scanned, o option, value string, attached boo
 			p.doubt(o.from, "the value of the option "+o.name+" looks like an option")
 		}
 	}
+	if g.values != nil && g.values(o.name, o.value.Text) {
+		p.doubt(o.from, "the value of the option "+o.name+" starts a program")
+	}
 	s.found = append(s.found, o)
 	return used
 }
@@ -239,8 +272,8 @@ func (s *scanned) judgeOperands(p *Part, e *entry) {
 	for _, i := range s.operands {
 		w := p.Words[i]
 		// A pattern may become any name of a file, several of them, or a name with a scheme.
-		open := w.Form != Literal && (e.output || e.last > 0 || !strings.Contains(w.Text, "/"))
-		if e.checksOperands() && open || e.operands != nil && e.operands(w.Text) {
+		open := w.Form != Literal && (e.output || e.target || e.last > 0 || w.Wide || !strings.Contains(w.Text, "/"))
+		if e.checksOperands() && open || e.spelled || e.operands != nil && e.operands(w.Text) {
 			p.doubt(i, e.why)
 		}
 	}
@@ -249,6 +282,9 @@ func (s *scanned) judgeOperands(p *Part, e *entry) {
 		if w := p.Words[at]; w.Form != Literal || !e.script(at, w.Text) {
 			p.doubt(at, e.why)
 		}
+	}
+	if e.spelled && len(s.operands) == 0 && !s.harmless {
+		p.doubt(1, e.why)
 	}
 	if e.alone != "" && len(s.operands) == 0 && !s.harmless {
 		p.doubt(Always, e.alone)

@@ -24,50 +24,47 @@ func starters() map[string]string {
 			{"runs commands as another user", "pkexec run0 sudoedit"},
 			{"runs commands later", "at batch crontab atd anacron"},
 			{"runs commands by its addresses", "socat"},
-			{"runs commands by its options", "cmake ctest nc ncat netcat openocd logrotate"},
+			{"runs commands by its options", "nc ncat netcat openocd logrotate"},
 			{"runs commands, and writes files", "strace ltrace"},
 			{"runs all programs of a directory", "run-parts"},
 			{"runs a shell", "script screen tmux zellij byobu capsh nix-shell scriptreplay"},
 			{"runs a shell of another user", "su runuser"},
-			{"runs programs", "bazel bazelisk buck buck2 pants please start-stop-daemon ld.so ld-linux.so ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so snap flatpak wine wine64 qemu-x86_64 qemu-aarch64 ldd"},
+			{"runs programs", "buck buck2 pants please start-stop-daemon ld.so ld-linux.so ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so snap flatpak wine wine64 qemu-x86_64 qemu-aarch64 ldd"},
 			{"starts containers with files of the host", "nerdctl buildah runc crun ctr crictl singularity apptainer docker-compose podman-compose"},
 			{"starts programs by its options", "scp sftp rsync rclone svn git-svn man apropos whatis info zip 7z 7za 7zr rar cpio pax bsdtar gtar install tcpdump tshark dumpcap gpg gpg2 sdiff diff3 zless zmore bzless bzmore xzless xzmore " +
-				"exiftool latexmk mutt neomutt nmh ugrep ug lynx w3m links elinks vimdiff gvimdiff dpkg-deb rpm rpmbuild logger wall minicom cu"},
+				"exiftool latexmk mutt neomutt nmh ugrep ug lynx w3m links elinks dpkg-deb rpm rpmbuild logger wall minicom cu"},
 			{"starts programs", "more most ftp tftp telnet mail mailx xdg-open open gio gnome-open sensible-browser sensible-editor sensible-pager x-www-browser x-terminal-emulator editor pager run-mailcap see"},
 			{"starts programs and writes files", "less"},
 			{"starts programs by names of formats", "magick convert mogrify identify composite"},
-			{"starts a pager", "help journalctl loginctl timedatectl hostnamectl coredumpctl"},
+			{"starts a pager", "help loginctl timedatectl hostnamectl coredumpctl"},
 			{"starts a pager by its options", "ag ack bat batcat delta"},
 			{"starts a linker by its options", "rustc swiftc zig"},
 			{"starts virtual machines", "vagrant lima limactl colima"},
-			{"starts services", "systemctl launchctl service rc-service initctl"},
+			{"starts services", "launchctl service rc-service initctl"},
 			{"asks services to act", "dbus-send busctl gdbus qdbus"},
-			{"runs plugins", "helm mvn mvnw protoc buf golangci-lint pylint flake8 clang-tidy rubocop packer"},
+			{"runs plugins", "protoc buf clang-tidy rubocop packer"},
 			{"runs the code of a configuration", "webpack rollup vite esbuild parcel babel mocha ava tap nyc c8 playwright cypress next nuxt astro gulp grunt karma stylelint tailwindcss postcss rspec jekyll rails flask django-admin celery gunicorn uvicorn alembic " +
 				"sphinx-build mkdocs jupyter coverage twine hatch pdm rye pixi conda mamba micromamba"},
-			{"runs extensions and aliases", "gh"},
 			{"runs aliases", "glab jj"},
 			{"runs aliases and extensions", "hg"},
 			{"runs credential programs", "aws az"},
 			{"runs programs of its configuration", "gcloud gsutil"},
-			{"runs providers and provisioners", "terraform tofu terragrunt pulumi sam serverless"},
+			{"runs providers and provisioners", "terragrunt pulumi sam serverless"},
 			{"downloads and runs packages", "npx pnpx bunx uvx pipx corepack"},
-			{"runs programs of packages", "uv poetry pipenv bundle composer mix rebar3 stack cabal sbt lein clj clojure dotnet nuget dart flutter swift xcodebuild xcrun"},
-			{"runs the build of packages", "pip pip2 pip3 gem luarocks cpan cpanm opam"},
-			{"runs recipes, and text in its arguments", "make gmake bsdmake"},
+			{"runs programs of packages", "uv poetry pipenv bundle composer mix rebar3 stack cabal sbt lein clj clojure nuget dart flutter swift xcodebuild xcrun"},
+			{"runs the build of packages", "gem luarocks cpan cpanm opam"},
 			{"runs recipes", "just task rake scons waf"},
-			{"runs the commands of a file", "ninja samu meson"},
-			{"runs build scripts", "gradle gradlew ant"},
+			{"runs build scripts", "ant"},
 			{"runs hooks", "pre-commit husky lefthook lint-staged"},
-			{"runs scripts", "lerna nx turbo rush moon wireit nmap brew yum dnf zypper pacman apk emerge direnv mise asdf pyenv rbenv nodenv nvm volta fnm"},
-			{"runs maintainers' scripts", "apt apt-get aptitude dpkg dpkg-reconfigure"},
+			{"runs scripts", "lerna nx turbo rush moon wireit nmap yum dnf zypper pacman apk emerge direnv mise asdf pyenv rbenv nodenv nvm volta fnm"},
+			{"runs maintainers' scripts", "apt-get aptitude dpkg-reconfigure"},
 			{"runs builds", "nix nix-build nix-env"},
 			{"runs toolchains", "rustup"},
-			{"runs annotation processors", "javac kotlinc scalac"},
+			{"runs annotation processors", "kotlinc scalac"},
 			{"runs filters", "pandoc"},
 			{"loads libraries by its options", "openssl nm ar ranlib strip objcopy objdump"},
-			{"loads plugins by its options", "gcc g++ cc c++ clang clang++ ld gold lld ld.lld gfortran cpp"},
-			{"writes files", "unzip yq"},
+			{"loads plugins by its options", "ld gold lld ld.lld cpp"},
+			{"writes files", "unzip"},
 			{"debugs programs", "dlv"},
 			{"runs tools, also with other policies", "accessc"},
 			{"runs an agent", "claude codex gemini opencode copilot cursor-agent aider goose amp crush"},
@@ -82,16 +79,42 @@ func starters() map[string]string {
 
 var startersOnce once.Value[map[string]string]
 
-// starter takes the start of a program apart of which no table lists the options.
+// unlisted is the reason of the doubts about a program that no table has.
+const unlisted = "is in no list of programs"
+
+// recipes are starters whose operands are names of steps, in which a colon is a letter.
+var recipes = map[string]bool{"just": true, "task": true, "rake": true, "nx": true, "turbo": true, "moon": true, "wireit": true, "invoke": true, "inv": true, "mage": true}
+
+// starter takes the words of a program apart of which no table lists the options. A rule must spell out the first of
+// them, every option and setting, and each operand that may be code, or a name of elsewhere.
 // See RATIONALE D166.
-func (a *analysis) starter(p *Part, why string, from int) {
-	p.doubt(from, why) // without arguments as well: script and unshare run a shell
+func (a *analysis) starter(p *Part, why string, from int, colon bool) {
+	if from < len(p.Words) {
+		p.doubt(from, why)
+	}
 	for i := from + 1; i < len(p.Words); i++ {
 		switch w := p.Words[i]; {
-		case w.MayBeOption():
+		case w.MayBeOption() || strings.HasPrefix(w.Text, "+"):
 			p.doubt(i, "an option of a program that "+why)
 		case strings.Contains(w.Text, "="):
 			p.doubt(i, "a setting of a program that "+why)
+		case strange(w, colon):
+			p.doubt(i, "an operand of a program that "+why)
 		}
 	}
 }
+
+// strange reports whether an operand may be code, a file of arguments, or a name of elsewhere: a path or an address,
+// or a pattern that the program itself expands.
+func strange(w Word, colon bool) bool {
+	switch {
+	case given(w.Text), w.Wide, strings.Contains(w.Text, ":/"), !colon && strings.Contains(w.Text, ":"):
+		return true
+	case w.Form == Pattern:
+		return false
+	}
+	return strings.ContainsAny(w.Text, " \t\n'\"\\`$;&|<>"+patterns)
+}
+
+// patterns are the characters of patterns that programs expand by themselves.
+const patterns = "{}[]()*?!"

@@ -1,9 +1,6 @@
 package shell
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/accessc/accessc/internal/once"
 )
 
@@ -18,33 +15,6 @@ func shells() map[string]bool {
 }
 
 var shellsOnce once.Value[map[string]bool]
-
-// interpreters are programs that run the code which their arguments name, with the arguments that only ask
-// for words about the program.
-func interpreters() map[string]string {
-	return interpretersOnce.Get(func() map[string]string {
-		return map[string]string{
-			"sh": "", "bash": "", "dash": "", "rbash": "", "zsh": "", "ksh": "", "mksh": "", "ash": "",
-			"fish": "", "csh": "", "tcsh": "", "pwsh": "", "powershell": "", "nu": "",
-			"python": "--version -V", "python2": "--version -V", "python3": "--version -V", "pypy3": "--version -V",
-			"perl": "--version -v", "ruby": "--version -v", "node": "--version -v", "nodejs": "--version -v",
-			"deno": "--version -V", "bun": "--version -v", "php": "--version -v", "lua": "-v", "luajit": "-v",
-			"tclsh": "", "expect": "-v", "wish": "", "guile": "--version -v", "Rscript": "--version", "R": "--version",
-			"julia": "--version -v", "osascript": "", "groovy": "--version", "scala": "-version", "java": "-version --version",
-			"jshell": "--version", "ghci": "--version", "runghc": "--version", "elixir": "--version -v", "erl": "",
-			"iex": "--version", "ocaml": "-version", "racket": "--version", "swipl": "--version", "octave": "--version",
-			"gdb": "--version", "lldb": "--version", "vim": "--version", "vi": "--version", "nvim": "--version -v",
-			"view": "--version", "ex": "--version", "ed": "--version", "emacs": "--version", "nano": "--version", "pico": "",
-
-			"m4": "--version", "dc": "--version", "bc": "--version", "sqlite3": "--version -version", "psql": "--version -V",
-			"mysql": "--version -V", "mongosh": "--version", "redis-cli": "--version -v", "gnuplot": "--version",
-			"latex": "--version", "pdflatex": "--version", "tex": "--version", "ghostscript": "--version", "gs": "--version",
-			"cmd": "", "wscript": "", "cscript": "", "mshta": "", "rundll32": "",
-		}
-	})
-}
-
-var interpretersOnce once.Value[map[string]string]
 
 // state are builtins that change the meaning of later commands, or that evaluate their arguments. No
 // rule covers them.
@@ -95,6 +65,7 @@ func wrappers() []row {
 		{names: "watch", why: "runs a command again and again", options: "-n= --interval= -d? --differences? -t --no-title -b --beep -e --errexit -g --chgexit -c --color",
 			entry: entry{wraps: true, joins: true}},
 		{names: "flock", why: "runs a command under a lock on a file", options: "-s --shared -x --exclusive -n --nonblock -w= --timeout= -o --close -E=", entry: entry{wraps: true, skip: 1}},
+		{names: "ccache sccache distcc chronic", why: "runs the command in its arguments", options: "-v -e", entry: entry{wraps: true}},
 		{names: "busybox toybox", why: "runs an applet", entry: entry{wraps: true}},
 	}
 }
@@ -148,61 +119,26 @@ func writers() []row {
 		{names: "cp", why: "writes its last operand", options: "-p -v -f -n -i -u -L -T --force --no-clobber --verbose --no-target-directory", entry: entry{target: true}},
 		{names: "dd", why: "writes a file", long: true, entry: entry{operands: func(s string) bool { return !ddOperand.Get().MatchString(s) }}},
 		{names: "tee", why: "writes its operands", options: "-a --append -i", entry: entry{output: true}},
+		{names: "truncate", why: "writes its operands", options: "-s= --size= -c --no-create", entry: entry{output: true}},
+		{names: "mkfifo", why: "writes its operands", options: "-m= --mode=", entry: entry{output: true}},
+		{names: "mktemp", why: "writes its operands", options: "-d --directory -q --quiet -u --dry-run -t", entry: entry{output: true}},
+		{names: "dos2unix unix2dos", why: "writes its operands", options: "-q --quiet -k --keepdate", entry: entry{output: true}},
+		// The name within a file counts with -N, so that is not listed.
+		{names: "gzip gunzip pigz unpigz", why: "writes a file beside each operand", options: packs + " -n --no-name", entry: entry{output: true, suffix: ".gz"}},
+		{names: "bzip2 bunzip2", why: "writes a file beside each operand", options: packs, entry: entry{output: true, suffix: ".bz2"}},
+		{names: "xz unxz", why: "writes a file beside each operand", options: packs + " -T= --threads= -e --extreme", entry: entry{output: true, suffix: ".xz"}},
+		{names: "base64", why: "writes a file by its options", options: "-d -D --decode -i --ignore-garbage -w= --wrap= -b="},
+		{names: "iconv", why: "writes a file by its options", options: "-f= --from-code= -t= --to-code= -c -l --list -s --silent -o> --output>"},
+		{names: "yq", why: "writes files by its options", options: "-r --raw-output -o= --output-format= -p= --input-format= -P --prettyPrint -e --exit-status -N --no-doc -M --no-colors -C --colors -n --null-input -y -Y -j -c -S"},
+		{names: "xmllint", why: "writes files, and reads commands, by its options", options: "--noout --format --xpath= --valid --nonet --schema< --html --huge --recover"},
+		{names: "ss", why: "ends connections, and writes a file, by its options", options: "-t -u -l -n -p -a -s -4 -6 -x -o -e -m -i -r -w -H"},
+		{names: "lsof", why: "writes a file by its options", options: "-i? -n -P -p= -t -u= -c= -a -l -R -U -w"},
+		{names: "top", why: "runs commands by its keys", options: "-b -n= -p= -d= -u= -o= -H -c -i -l= -s= -w?"},
+		{names: "dmesg", why: "starts a pager by its options", options: "-T --ctime -w --follow -l= --level= -f= --facility= -x --decode -k --kernel -u --userspace -t -L? --color? --nopager"},
+		{names: "nslookup", why: "reads commands", long: true, options: "-type= -query= -timeout= -debug", entry: entry{alone: "it reads commands"}},
+		{names: "tokei cloc scc", why: "starts programs, and writes files, by its options", options: "-f --files -e= --exclude= --exclude-dir= --include-lang= --by-file -C --compact --no-cocomo --sort="},
 	}
 }
 
-// always doubts every operand.
-func always(string) bool { return true }
-
-// otherHost doubts names that tar takes for those of another host.
-func otherHost(s string) bool { return strings.Contains(s, ":") }
-
-// outside doubts names that may be of another project, the code of which would run.
-func outside(s string) bool {
-	return strings.HasPrefix(s, "/") || slices.Contains(strings.Split(s, "/"), "..")
-}
-
-// given doubts names outside as well, and those of files with further arguments.
-func given(s string) bool { return outside(s) || strings.HasPrefix(s, "@") }
-
-// fetched doubts packages of a version, which go fetches and puts where the shell may look.
-func fetched(s string) bool { return outside(s) || strings.Contains(s, "@") }
-
-// dotted doubts names with a part that begins with a dot, such as .git: the files in such a
-// directory have a meaning.
-func dotted(s string) bool {
-	return slices.ContainsFunc(strings.Split(s, "/"), func(e string) bool {
-		return strings.HasPrefix(e, ".") && e != "." && e != ".."
-	})
-}
-
-// transport doubts names for git that choose a program, or an option of ssh.
-func transport(s string) bool {
-	return strings.Contains(s, "::") || strings.Contains(s, "://-") || strings.HasPrefix(s, "-") && strings.Contains(s, ":")
-}
-
-// foreign doubts names of repositories outside or in .git, and those that choose a program.
-func foreign(s string) bool { return transport(s) || outside(s) || dotted(s) }
-
-// remote reports whether git pushes to another host by this name, or to a configured one. In a
-// repository on this one it would run the hooks.
-func remote(_ int, s string) bool {
-	scheme, _, url := strings.Cut(s, "://")
-	host, _, scp := strings.Cut(s, ":")
-	switch {
-	case url:
-		return scheme == "https" || scheme == "ssh" || scheme == "git" || scheme == "http"
-	case scp:
-		return len(host) > 1 && !strings.Contains(host, "/") // C: is a drive
-	}
-	return !strings.Contains(s, "/") && !strings.HasPrefix(s, ".")
-}
-
-// unpublished doubts names for which npm asks git or the disk.
-func unpublished(s string) bool {
-	rest, scoped := strings.CutPrefix(s, "@")
-	if scoped {
-		_, rest, _ = strings.Cut(rest, "/")
-	}
-	return strings.ContainsAny(rest, ":/") || strings.HasPrefix(rest, ".")
-}
+// packs are the options of programs that pack a file.
+const packs = "-c --stdout -d --decompress -z --compress -k --keep -f --force -l --list -t --test -v --verbose -q --quiet -# --fast --best"

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 // Form says how much of a word is known.
@@ -26,6 +28,8 @@ type Word struct {
 	// Text is the whole word if it is literal. If it is a pattern, it is the text with which every
 	// word that it becomes begins.
 	Text string
+	// Wide is true for a pattern that may become a name elsewhere than below its text.
+	Wide bool
 }
 
 // Is reports whether the word is a literal one of this text.
@@ -45,16 +49,18 @@ func readWord(w *syntax.Word) (Word, string) {
 	r := reader{brace: -1}
 	for _, p := range w.Parts {
 		if why := r.part(p); why != "" {
-			return Word{Form: Hidden}, why
+			return Word{Form: Hidden, Wide: true}, why
 		}
 	}
-	return Word{r.form, r.text.String()}, ""
+	return Word{r.form, r.text.String(), r.form == Pattern && wide(r.whole.String())}, ""
 }
 
 // reader puts the text of a word together.
 type reader struct {
 	form Form
 	text strings.Builder
+	// whole is the text with its patterns.
+	whole strings.Builder
 	// previous is the last unquoted character.
 	previous byte
 	begun    bool
@@ -90,6 +96,7 @@ func (r *reader) part(p syntax.WordPart) (why string) {
 }
 
 func (r *reader) quoted(s string) {
+	r.whole.WriteString(s)
 	if r.form == Literal {
 		r.text.WriteString(s)
 	}
@@ -121,6 +128,7 @@ func (r *reader) unquoted(s string) {
 		if r.form == Literal {
 			r.text.WriteByte(c)
 		}
+		r.whole.WriteByte(c)
 		r.begun, r.previous = true, c
 	}
 }
@@ -157,3 +165,11 @@ func expansion(p syntax.WordPart) string {
 		return "an expansion is not known"
 	}
 }
+
+// wide reports whether a pattern may become a name with "..", by a dot or a bracket that begins an element or an
+// alternative.
+func wide(pattern string) bool {
+	return strings.Contains(pattern, "..") || strings.HasPrefix(pattern, "~") || dots.Get().MatchString(pattern)
+}
+
+var dots = expression.Once{Text: `(^|[/{,}])(\.([/{,}*?\[]|$)|\[)`}
