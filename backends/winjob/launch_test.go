@@ -219,12 +219,17 @@ func TestTextAgainstPolicyAtStart(t *testing.T) {
 	if allowed < asked/10 || allowed > asked*9/10 {
 		t.Errorf("%d of %d questions were allowed; the generator is lopsided", allowed, asked)
 	}
+	counts := map[string]int{}
 	for _, why := range []ir.CauseID{
-		whySelf, whyAbsent, whyMetadata, whyReplaceAll, whyGain, whyLink, whyReplace, whyAmbient, whyPrograms,
+		whySelf, whyMetadata, whyReplaceAll, whyGain, whyReplace, whyAmbient, whyPrograms, whyAbsent, whyLink,
 	} {
-		if seen[why] == 0 && asked > 100_000 {
+		if counts[string(why)] = seen[why]; seen[why] == 0 && asked > 100_000 {
 			t.Errorf("nothing asked needed the reason %q", why)
 		}
+	}
+	// Few questions are about an absent path or a link: TestFaultsInTheLedgerAreNoticed has examples.
+	for _, why := range []ir.CauseID{whySelf, whyMetadata, whyReplaceAll, whyGain, whyReplace, whyAmbient, whyPrograms} {
+		irtest.Happened(t, counts, string(why))
 	}
 	t.Logf("%d questions, %d allowed; needed %v", asked, allowed, seen)
 }

@@ -77,6 +77,7 @@ func TestLearn(t *testing.T) {
 			}
 		}
 	})
+	irtest.Happened(t, map[string]int{"for another layer": int(own.Load())}, "for another layer")
 	if planned.Load() == 0 || left.Load() == 0 || own.Load() == 0 && irtest.Full() {
 		t.Errorf("%d plans, %d refusals, %d for another layer", planned.Load(), left.Load(), own.Load())
 	}

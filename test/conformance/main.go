@@ -21,7 +21,7 @@ func main() {
 	programs := flag.Bool("programs", false, "start the programs of programs.txt instead")
 	file := flag.String("json", "", "write the results to `FILE`")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: go run ./test/conformance [-v] [-json FILE] [-programs | NAME...]")
+		fmt.Fprintln(os.Stderr, "usage: go run ./test/conformance [-v] [-json FILE] [-programs] [NAME...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -39,14 +39,8 @@ func main() {
 	}
 }
 
-// run builds accessc and runs cases with it, all of them without names, or the programs.
+// run builds accessc and runs cases with it, or programs: all of them without names.
 func run(only []string, verbose, programs bool) ([]finding.Finding, error) {
-	if len(only) == 0 {
-		var err error
-		if only, err = names(); err != nil {
-			return nil, err
-		}
-	}
 	dir, err := os.MkdirTemp("", "cases-")
 	if err != nil {
 		return nil, err
@@ -68,7 +62,12 @@ func run(only []string, verbose, programs bool) ([]finding.Finding, error) {
 		return nil, fmt.Errorf("building accessc: %w", err)
 	}
 	if programs {
-		return r.programs(dir)
+		return r.programs(dir, named(only))
+	}
+	if len(only) == 0 {
+		if only, err = names(); err != nil {
+			return nil, err
+		}
 	}
 	return r.all(only, dir)
 }

@@ -118,8 +118,9 @@ func installed(line string) bool {
 	return err == nil || word == "exit"
 }
 
-// programs starts the programs of the table that are for this system under each of the policies.
-func (r *runner) programs(dir string) ([]finding.Finding, error) {
+// programs starts the programs of the table that are for this system under each of the policies, or those that are chosen
+// of them.
+func (r *runner) programs(dir string, chosen func(o ordinary, policy int) bool) ([]finding.Finding, error) {
 	all, err := ordinaries(programTable)
 	if err != nil {
 		return nil, err
@@ -132,7 +133,7 @@ func (r *runner) programs(dir string) ([]finding.Finding, error) {
 	var out []finding.Finding
 	for _, o := range all {
 		for i := range policies {
-			if !slices.Contains(o.systems, runtime.GOOS) {
+			if !slices.Contains(o.systems, runtime.GOOS) || !chosen(o, i) {
 				continue
 			}
 			f := r.program(o, i, dir, filepath.Join(dir, "programs", policies[i]))
@@ -144,6 +145,13 @@ func (r *runner) programs(dir string) ([]finding.Finding, error) {
 		}
 	}
 	return out, nil
+}
+
+// named chooses the programs of some names, all of them without a name.
+func named(names []string) func(ordinary, int) bool {
+	return func(o ordinary, _ int) bool {
+		return len(names) == 0 || slices.Contains(names, strings.Fields(o.line)[0])
+	}
 }
 
 // furnish makes a workspace for the programs.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -52,7 +52,7 @@ func (r *runner) run(c *testCase, dir string) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	other, err := unused()
+	other, err := unused(dir)
 	if err != nil {
 		return result{}, err
 	}
@@ -74,11 +74,13 @@ func (r *runner) run(c *testCase, dir string) (result, error) {
 }
 
 // unused returns a port without a listener, below those that systems give to connections and to
-// listeners that ask for any.
-func unused() (int, error) {
+// listeners that ask for any. Cases that run at the same time in other directories begin to look elsewhere.
+func unused(dir string) (int, error) {
+	h := fnv.New32a()
+	h.Write([]byte(dir))
 	var err error
-	for range 100 {
-		port := 16_384 + rand.IntN(16_384)
+	for i := range uint32(100) {
+		port := 16_384 + int((h.Sum32()+i)%16_384)
 		var l net.Listener
 		if l, err = net.Listen("tcp", ":"+strconv.Itoa(port)); err == nil {
 			return port, l.Close()

@@ -14,7 +14,10 @@ import (
 )
 
 // programs and cases are test/conformance's.
-func (w *work) programs(args []string) error { return w.conformance("programs", "-programs") }
+func (w *work) programs(args []string) error {
+	return w.conformance("programs", append([]string{"-programs"}, args...)...)
+}
+
 func (w *work) cases(args []string) error {
 	return w.conformance("cases", append([]string{"-v"}, args...)...)
 }
