@@ -252,6 +252,7 @@ func (f *fortress) race(kind string, n int) {
 // small.
 func TestStorm(t *testing.T) {
 	t.Parallel()
+	needsFiles(t)
 	f := newFortress(t)
 	f.allows("storm", "docs", "")
 	f.allows("fifos", "docs", "")

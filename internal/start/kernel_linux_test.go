@@ -435,13 +435,12 @@ func (o *oracle) move(src, dst ir.Location) {
 }
 
 // testKernel puts random policies under the running kernel.
-func testKernel(t *testing.T, who identity, policies int, prepare func(*oracle)) {
+func testKernel(t *testing.T, who identity, policies, per int, prepare func(*oracle)) {
 	if start.ABI() < 1 {
 		t.Fatal("this kernel has no Landlock")
 	}
 	base := workspace(t)
 	n, asked := 0, 0
-	const per = 30
 	irtest.Check(t, policies, per, func(rt *rapid.T) {
 		n++
 		o := newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, irtest.Tool(rt, irtest.Plain, 5))
@@ -566,7 +565,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 // TestKernel asks the running kernel as the user of the test.
 func TestKernel(t *testing.T) {
 	t.Parallel()
-	testKernel(t, nil, 300, func(*oracle) {})
+	testKernel(t, nil, 300, 30, func(*oracle) {})
 }
 
 // TestKernelUnprivileged asks it as a user without any privilege.
@@ -575,5 +574,5 @@ func TestKernelUnprivileged(t *testing.T) {
 		t.Skip("runs as an unprivileged user already")
 	}
 	t.Parallel()
-	testKernel(t, nobody, 300, func(*oracle) {})
+	testKernel(t, nobody, 300, 30, func(*oracle) {})
 }

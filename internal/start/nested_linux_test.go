@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // The parts of a process that is started in a supervised tool: a loader of the next
@@ -59,8 +60,12 @@ func TestNestedKernel(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
+	per := 10 // most operations have two tools start anew
+	if irtest.Full() {
+		per = 30
+	}
 	users(t, func(t *testing.T, who identity) {
-		testKernel(t, who, 50, func(o *oracle) {
+		testKernel(t, who, 50, per, func(o *oracle) {
 			tool := ir.NewTool("outer")
 			tool.FS = []ir.FSRule{rule("", ir.All), rule("no/such/path", 0)}
 			facts := o.target.Facts

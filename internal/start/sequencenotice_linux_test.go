@@ -19,6 +19,7 @@ func TestSequencesNotice(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
+	needsFiles(t)
 	kinds := allJudged()
 	if testing.Short() || sequenceScale() < 1 {
 		kinds = []string{"rename", "start"}

@@ -181,6 +181,15 @@ var attempts = map[string]func(a, b name) error{
 	"abstract":    func(a, _ name) error { return dialUnix("\x00" + filepath.Base(a.path)) },
 }
 
+// mostFiles is how many descriptors a process may have here.
+func mostFiles() int {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {
+		return 0
+	}
+	return int(min(l.Cur, 1<<20))
+}
+
 func close2(fd int, err error) error {
 	if err == nil {
 		err = unix.Close(fd)
@@ -191,7 +200,7 @@ func close2(fd int, err error) error {
 // throughLink reads the file of a descriptor by its number in a directory that a symlink stands
 // for. The supervisor has no numbers that high.
 func throughLink(a, b name) error {
-	const high = 900
+	high := min(900, mostFiles()-1)
 	fd, err := leave(unix.Openat(a.dir, a.path, unix.O_PATH|unix.O_CLOEXEC, 0))
 	if err != nil {
 		return err
