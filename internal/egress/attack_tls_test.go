@@ -197,6 +197,7 @@ func TestFronting(t *testing.T) {
 						t.Fatal(f.name, err)
 					}
 					r.Body.Close()
+					c.Close()
 					if !inspected {
 						want = 200
 					}

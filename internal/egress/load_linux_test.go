@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/accessc/accessc/internal/egress"
 	"github.com/accessc/accessc/test/await"
 )
@@ -30,6 +32,20 @@ func load(everyday, whole int) int {
 		return whole
 	}
 	return everyday
+}
+
+// room bounds the number of things that take some descriptors each by those that this process may open.
+func room(t testing.TB, n, each int) int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	const others = 64
+	if most := (int(min(limit.Cur, 1<<30)) - held().descriptors - others) / each; most < n {
+		t.Logf("%d instead of %d, by the limit of %d descriptors", most, n, limit.Cur)
+		return most
+	}
+	return n
 }
 
 // resources are the descriptors, goroutines and memory of a process.
@@ -66,7 +82,7 @@ func source(i int) netip.AddrPort {
 // TestCrowd: the connections beyond the limit are closed, those within it are served, each with
 // little memory, and nothing of them is left. ACCESSC_LOAD=1 makes them 10,000.
 func TestCrowd(t *testing.T) {
-	n := load(800, 10_000)
+	n := room(t, load(800, 10_000), 1)
 	limit := n * 9 / 10
 	w := newWorldOf(t, func(c *egress.Config) {
 		c.Limits.Connections, c.Limits.Handshake = limit, time.Hour
@@ -188,7 +204,7 @@ func slowClients(t *testing.T, handshake time.Duration) (w *world, slow []net.Co
 	w = newWorldOf(t, func(c *egress.Config) { c.Limits.Handshake = handshake }, allow("example.com"))
 	w.names["example.com"] = "203.0.113.1"
 	hello := greeting(t, "example.com")
-	for i := range load(150, 1500) {
+	for i := range room(t, load(150, 1500), 3) { // the client's, the proxy's, and one to the host
 		var c net.Conn
 		var text string
 		switch i % 5 {
