@@ -4,7 +4,9 @@ package start_test
 
 import (
 	"bufio"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -364,6 +366,38 @@ func TestHeldProgram(t *testing.T) {
 			_ = f.cmd.Wait()
 			if f.cmd.ProcessState.ExitCode() != start.CodeFailed || !strings.Contains(f.errs.String(), "does not let it") {
 				t.Errorf("%v: %s", f.cmd.ProcessState, f.errs)
+			}
+		})
+	}
+}
+
+// TestHeldWrapped: a place is exchanged when its file is open and bubblewrap has not mounted it. A start that would show another file
+// does not take place.
+func TestHeldWrapped(t *testing.T) {
+	for name, other := range map[string]string{"a symlink": "link", "a directory": "empty", "nothing else": "docs"} {
+		t.Run(name, func(t *testing.T) {
+			c := newCastle(t, nil)
+			c.attack(false, "read docs/page")
+			names := []string{c.root + "/docs", c.root + "/" + other}
+			if err := errors.Join(os.Symlink("../outside", c.root+"/link"), os.Mkdir(c.root+"/empty", 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			h, dir := held.New(t), filepath.Dir(c.root)
+			stop := h.Once(points.Becoming)
+			cmd, out := exec.Command(binary, modeWrapped, filepath.Join(dir, "spec.json")), &strings.Builder{}
+			cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, h.Env()}
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(`[{"Op":"read","A":"docs/secret"},{"Op":"read","A":"docs/page"}]`+"\n"), out, out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			stop.Reached(t)
+			if err := unix.Renameat2(unix.AT_FDCWD, names[0], unix.AT_FDCWD, names[1], unix.RENAME_EXCHANGE); err != nil && other != "docs" {
+				t.Fatal(err)
+			}
+			stop.Open()
+			err := cmd.Wait()
+			if started := strings.HasPrefix(out.String(), "[2,0]"); started != (other == "docs") || started != (err == nil) {
+				t.Errorf("%v: %s", err, out)
 			}
 		})
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,9 +29,9 @@ const (
 	racesOneIn  = 18
 	raceThreads = 4
 	raceEach    = 24
-	// raceChanges is how many changes of names there are, racePause the time between two.
+	// raceChanges is how many changes of names there are. Before each of them a share of the operations is done.
 	raceChanges = 8
-	racePause   = 150 * time.Microsecond
+	raceShare   = raceThreads * raceEach / (raceChanges + 1)
 )
 
 // raced is the answer to one operation of a race: the inode of the file that was opened, or
@@ -55,6 +54,7 @@ func now() int64 {
 func (w *sequenceWorker) race(q *request) reply {
 	r := reply{Race: make([][]raced, len(q.Race))}
 	var others sync.WaitGroup
+	done := make(chan struct{}, raceThreads*raceEach)
 	for i, list := range q.Race {
 		r.Race[i] = make([]raced, len(list))
 		others.Go(func() {
@@ -64,17 +64,29 @@ func (w *sequenceWorker) race(q *request) reply {
 				one.From = now()
 				one.E = number(w.raced(q, one))
 				one.To = now()
+				done <- struct{}{}
 			}
 		})
 	}
+	share := func() {
+		for range raceShare {
+			<-done
+		}
+	}
+	for range raceChanges {
+		if q.Paced {
+			share()
+			_, _ = fmt.Fprintln(w.out)
+		}
+	}
 	for i, q := range q.Steps {
+		share()
 		from := now()
 		r.Answers = append(r.Answers, w.do(q))
 		r.Times = append(r.Times, span{from, now()})
 		if (r.Answers[i] == 0) != q.Done {
 			break
 		}
-		time.Sleep(racePause)
 	}
 	others.Wait()
 	return r
@@ -133,7 +145,7 @@ func (s *sequence) races() error {
 	s.threads++
 	s.counts.races++
 	byHost := s.oneIn(2)
-	q := request{Thread: s.threads % 8}
+	q := request{Thread: s.threads % 8, Paced: byHost}
 	s.tree.watch()
 	ahead := s.tree.clone()
 	for range raceChanges {
@@ -230,6 +242,9 @@ func (s *sequence) plainly(dir *entry, name string) spot {
 // hostChanges lets another process change names, and keeps the resulting trees.
 func (s *sequence) hostChanges(states *[]state) error {
 	for range raceChanges {
+		if !s.tool.out.Scan() || len(s.tool.out.Bytes()) > 0 {
+			return fmt.Errorf("no change in a race: %q", s.tool.out.Text())
+		}
 		q := s.host(s.tree)
 		if q.Op == "host remove" || q.Op == "host renew" || !s.tree.byHost(q) {
 			continue
@@ -250,7 +265,6 @@ func (s *sequence) hostChanges(states *[]state) error {
 			e.file.ino = st.Ino
 		}
 		(*states)[len(*states)-1].tree = s.tree.clone()
-		time.Sleep(racePause)
 	}
 	return nil
 }

@@ -72,6 +72,9 @@ type request struct {
 	Steps  []step
 	// Race is lists for further threads, each of its own.
 	Race [][]step `json:",omitempty"`
+	// Paced is set where another process changes names during a race, and wants a line each time that a share of the
+	// operations is done.
+	Paced bool `json:",omitempty"`
 }
 
 // reply is the answers, up to the first that was not expected.
@@ -86,12 +89,13 @@ type reply struct {
 type sequenceWorker struct {
 	root  string
 	slots [nslots]int
+	out   io.Writer
 }
 
 // workSequences answers requests, each on the thread that it names.
 func workSequences(in io.Reader, out io.Writer) {
 	root, _ := os.Getwd()
-	w := &sequenceWorker{root: root}
+	w := &sequenceWorker{root: root, out: out}
 	for i := range w.slots {
 		w.slots[i] = -1
 	}

@@ -9,13 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -24,6 +23,7 @@ import (
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 func init() {
@@ -263,8 +263,8 @@ func TestWrappedSwapped(t *testing.T) {
 }
 
 // TestWrappedRace: another process exchanges a place all the time with a symbolic link out of the workspace and with an empty
-// directory, while tools start. None that starts sees a file from outside by any of the names. The exchanges come as often as starts
-// take: on a busy machine, where they take long, hardly one would come through a fixed number of exchanges per second.
+// directory, while tools start. None that starts sees a file from outside by any of the names. That starts are
+// met in the middle is left to chance here: TestHeldWrapped exchanges when the places are open and not mounted.
 func TestWrappedRace(t *testing.T) {
 	t.Parallel()
 	asEach(t, func(t *testing.T, who identity) {
@@ -274,41 +274,23 @@ func TestWrappedRace(t *testing.T) {
 		if err := errors.Join(os.Symlink("../outside", names[1]), os.Mkdir(names[2], 0o755)); err != nil {
 			t.Fatal(err)
 		}
-		var exchanges atomic.Int64
-		pace := newPace()
-		stop := make(chan struct{})
-		var attacker sync.WaitGroup
-		attacker.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				a, b := names[rand.IntN(3)], names[rand.IntN(3)]
-				_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
-				exchanges.Add(1)
-				time.Sleep(pace.pause())
+		var list []string
+		for range 20 {
+			for _, name := range []string{"docs", "link", "empty"} {
+				list = append(list, `{"Op":"read","A":"`+name+`/secret"}`)
 			}
-		})
-		seen := map[string]int{}
-		rounds := irtest.Times(400)
-		for n := 0; n < rounds || n < 10*rounds && seen["started"] == 0; n++ {
+		}
+		seed, seen := epoch.Seed(t), map[string]int{}
+		irtest.Race(t, 1, irtest.Times(400), func(i int) bool {
+			exchanged := exchanges(names, epoch.Source(seed, uint64(i)))
+			defer exchanged()
 			cmd := exec.Command(binary, modeWrapped, filepath.Join(dir, "spec.json"))
 			cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
-			var list []string
-			for range 20 {
-				for _, name := range []string{"docs", "link", "empty"} {
-					list = append(list, `{"Op":"read","A":"`+name+`/secret"}`)
-				}
-			}
 			cmd.Stdin = strings.NewReader("[" + strings.Join(list, ",") + "]\n")
-			begun := time.Now()
 			out, err := cmd.Output()
 			var answers []int
 			started := json.Unmarshal(out, &answers) == nil
-			pace.after(time.Since(begun), started)
 			switch {
 			case started && slices.Contains(answers, 0):
 				t.Fatalf("a file from outside is shown: %v", answers)
@@ -319,39 +301,35 @@ func TestWrappedRace(t *testing.T) {
 			default:
 				seen["refused"]++
 			}
-		}
-		close(stop)
-		attacker.Wait()
-		t.Logf("%v, %d exchanges", seen, exchanges.Load())
-		irtest.Happened(t, seen, "started", "refused")
+			return seen["started"] > 0 && seen["refused"] > 0
+		})
+		t.Logf("%v", seen)
 	})
 }
 
-// A pace is how often an attacker acts on starts, so that about half of them succeed: slower after one that was refused, faster
-// after one that was not.
-type pace struct {
-	mean  atomic.Int64 // of the pauses, in nanoseconds
-	share float64      // of the time that a start takes
-}
-
-func newPace() *pace {
-	p := &pace{share: 1.0 / 16}
-	p.mean.Store(int64(4 * time.Millisecond))
-	return p
-}
-
-// after is called after each start with the time that it took.
-func (p *pace) after(took time.Duration, started bool) {
-	if p.share *= 1.5; started {
-		p.share /= 1.5 * 1.5
+// exchanges exchanges names until the returned function is called. How long it lets others go on in between is drawn: starts that
+// meet no exchange succeed.
+func exchanges(names []string, r *rand.Rand) (stop func()) {
+	end := make(chan struct{})
+	var attacker sync.WaitGroup
+	attacker.Go(func() {
+		for {
+			for range 1 << r.IntN(20) {
+				select {
+				case <-end:
+					return
+				default:
+					runtime.Gosched()
+				}
+			}
+			a, b := names[r.IntN(len(names))], names[r.IntN(len(names))]
+			_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+		}
+	})
+	return func() {
+		close(end)
+		attacker.Wait()
 	}
-	p.share = min(max(p.share, 1.0/32), 1)
-	p.mean.Store(int64(p.share * float64(took)))
-}
-
-// pause is the time until the attacker acts again.
-func (p *pace) pause() time.Duration {
-	return time.Duration(rand.ExpFloat64() * float64(p.mean.Load()))
 }
 
 // TestWrappedLeaks: the leaks are those that the ledger predicts, each under its gap.

@@ -41,7 +41,7 @@ func (p *place) tell(name string, stop <-chan struct{}) {
 		return
 	}
 	defer f.Close()
-	_, err = f.WriteString("x")
+	_, err = f.WriteString("x\n")
 	p.must(err)
 	<-stop
 }
