@@ -9,13 +9,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // TestServeTooManyDescriptors: a client whose descriptors the kernel drops is cut off, and leaves none.
 func TestServeTooManyDescriptors(t *testing.T) {
+	t.Parallel()
 	s := serveHere(t)
 	fds := make([]int, 40)
 	s.send(`{"id":1,"method":"start","params":{"tool":"alone"}}`+"\n", fds...)
@@ -29,14 +31,20 @@ func TestServeTooManyDescriptors(t *testing.T) {
 
 // TestServeLimits: a client that asks for too much is told so, and one that takes no events stops its tool and nothing else.
 func TestServeLimits(t *testing.T) {
+	t.Parallel()
 	s := serveHere(t)
 	run, pid := s.begin(`{"tool":"alone","command":["sh","-c","while :; do echo 0123456789012345678901234567890123456789; done"],"stdout":"data"}`)
-	var used int64 = -1
-	settles(t, "the tool does not wait for its client", func() bool {
-		time.Sleep(200 * time.Millisecond)
+	// It sleeps in its write, and neither it nor the server goes on, time after time.
+	const often = 20
+	var used int64
+	same := 0
+	await.Until(t, "the tool waits for its client", func() bool {
 		was := used
-		used = processorTime(t, pid)
-		return used == was
+		used = processorTime(t, pid) + processorTime(t, s.cmd.Process.Pid)
+		if same++; used != was || !sleeps(pid) {
+			same = 0
+		}
+		return same == often
 	})
 	if rss := resident(t, s.cmd.Process.Pid); rss > 200<<20 {
 		t.Errorf("the server has %d MB", rss>>20)
@@ -70,6 +78,7 @@ func TestServeLimits(t *testing.T) {
 
 // TestServeManyRuns: a connection has so many runs, and room again when one was waited for.
 func TestServeManyRuns(t *testing.T) {
+	t.Parallel()
 	s := serveHere(t)
 	children := func() int {
 		left, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.cmd.Process.Pid))
@@ -97,12 +106,12 @@ func TestServeManyRuns(t *testing.T) {
 	}
 	s.must("signal", `{"run":3,"signal":"KILL"}`)
 	s.must("wait", `{"run":3}`)
-	settles(t, "no room", func() bool { return s.request("start", `{"tool":"alone","command":["true"]}`).Error == nil })
+	await.Until(t, "there is room", func() bool { return s.request("start", `{"tool":"alone","command":["true"]}`).Error == nil })
 	for run := 4; run <= 67; run++ {
 		s.request("signal", fmt.Sprintf(`{"run":%d,"signal":"KILL"}`, run))
 		s.must("wait", fmt.Sprintf(`{"run":%d}`, run))
 	}
-	settles(t, "descriptors are left", func() bool { return s.files() <= before })
+	await.Until(t, "the descriptors are closed", func() bool { return s.files() <= before })
 	if n := children(); n != kept {
 		t.Errorf("%d children are left, %d before", n, kept)
 	}
@@ -110,11 +119,12 @@ func TestServeManyRuns(t *testing.T) {
 
 // TestServeLost: a tool that is refused more than a run may tell of does not wait, and its client learns how much it lacks.
 func TestServeLost(t *testing.T) {
+	t.Parallel()
 	s := serveHere(t)
 	const tries = 5000
 	path := strings.Repeat("./", 2000) + "secret"
 	run, pid := s.begin(fmt.Sprintf(`{"tool":"watched","command":["sh","-c","i=0; while [ $i -lt %d ]; do true <%s; i=$((i+1)); done; exit 3"],"events":true}`, tries, path))
-	settles(t, "the tool waits for its client", func() bool { return !running(pid) })
+	await.Until(t, "the tool has ended and waited for no client", func() bool { return !running(pid) })
 	denied, lost, ended := 0, 0, false
 	for !ended {
 		var list struct {
@@ -145,6 +155,12 @@ func TestServeLost(t *testing.T) {
 	}
 }
 
+// sleeps reports whether a process waits.
+func sleeps(pid int) bool {
+	state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && bytes.Contains(state, []byte(") S "))
+}
+
 func processorTime(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -172,6 +188,7 @@ func resident(t *testing.T, pid int) int64 {
 // TestServeEnds: the tools of a client that is gone end, and those of a server that is killed, also tools that ignore
 // signals and have children; nothing of a run is left behind.
 func TestServeEnds(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(s *servedHere){
 		"client gone":   func(s *servedHere) { s.conn.Close() },
 		"client half":   func(s *servedHere) { s.send(`{"id":77,"method":"st`); s.conn.Close() },
@@ -184,6 +201,7 @@ func TestServeEnds(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := serveHere(t)
 			var pids []int
 			for _, tool := range []string{"alone", "watched"} {
@@ -193,11 +211,11 @@ func TestServeEnds(t *testing.T) {
 			}
 			end(s)
 			for _, pid := range pids {
-				settles(t, "a tool is left", func() bool { return !running(pid) })
+				await.Until(t, "the tool has ended", func() bool { return !running(pid) })
 			}
 			_ = s.cmd.Wait()
-			settles(t, "a directory is left", func() bool {
-				left, err := os.ReadDir(os.Getenv("TMPDIR"))
+			await.Until(t, "the directory is empty", func() bool {
+				left, err := os.ReadDir(s.tmp)
 				return err == nil && len(left) == 0
 			})
 		})

@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // serveTools are the tools of the tests: one that the kernel confines alone, one with a supervisor.
@@ -38,29 +40,43 @@ constraints.max_invocations = 1
 
 // served is accessc serve --stdio in a workspace of its own, at one end of a pair of sockets.
 type servedHere struct {
+	*site
 	t    *testing.T
-	dir  string
 	cmd  *exec.Cmd
 	conn *net.UnixConn
 	in   *bufio.Reader
 	next int
 }
 
-func serveWorkspace(t *testing.T) string {
+// site is a workspace, with all else that accessc has of its user.
+type site struct {
+	dir, state, tmp string
+	env             []string
+}
+
+// serveWorkspace lets the test run beside others.
+func serveWorkspace(t *testing.T) *site {
 	t.Helper()
 	if start.ABI() == 0 {
 		t.Skip("needs Landlock")
 	}
-	dir := t.TempDir()
+	s := &site{dir: t.TempDir(), state: t.TempDir(), tmp: t.TempDir()}
+	s.env = append(os.Environ(), "XDG_STATE_HOME="+s.state, "TMPDIR="+s.tmp, "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+	dir := s.dir
 	for name, text := range map[string]string{"accessc.toml": serveTools, "note": "noted\n", "secret": "kept\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, k := range []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TMPDIR"} {
-		t.Setenv(k, t.TempDir())
-	}
-	return dir
+	return s
+}
+
+// command is a command of accessc with the site's environment.
+func (s *site) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := accesscCommand(t, args...)
+	cmd.Env = s.env
+	return cmd
 }
 
 func accesscCommand(t *testing.T, args ...string) *exec.Cmd {
@@ -90,10 +106,10 @@ func pair(t *testing.T) (ours *net.UnixConn, theirs *os.File) {
 
 func serveHere(t *testing.T) *servedHere {
 	t.Helper()
-	s := &servedHere{t: t, dir: serveWorkspace(t)}
+	s := &servedHere{site: serveWorkspace(t), t: t}
 	var theirs *os.File
 	s.conn, theirs = pair(t)
-	s.cmd = accesscCommand(t, "serve", "-C", s.dir, "--stdio")
+	s.cmd = s.command(t, "serve", "-C", s.dir, "--stdio")
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = theirs, theirs, os.Stderr
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -148,7 +164,7 @@ func (s *servedHere) send(text string, fds ...int) {
 // read reads an answer.
 func (s *servedHere) read() answered {
 	s.t.Helper()
-	_ = s.conn.SetReadDeadline(time.Now().Add(time.Minute))
+	_ = s.conn.SetReadDeadline(await.Deadline(s.t))
 	line, err := s.in.ReadBytes('\n')
 	if err != nil {
 		s.t.Fatalf("no answer: %v", err)
@@ -229,19 +245,10 @@ func (s *servedHere) files() int {
 	return len(all)
 }
 
-// settles waits until a condition holds, for minutes where other programs have the processors.
-func settles(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal(what)
-		}
-	}
-}
-
 // TestServeStarts: a client starts tools with descriptors of its own and with data in messages, under the policy,
 // and is told how they end, and the refusals.
 func TestServeStarts(t *testing.T) {
+	t.Parallel()
 	s := serveHere(t)
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -285,6 +292,7 @@ func TestServeStarts(t *testing.T) {
 
 // TestServeFollows: answers and starts are those of the configuration as it is, and of none where it has mistakes.
 func TestServeFollows(t *testing.T) {
+	t.Parallel()
 	s := serveHere(t)
 	ask := func() string {
 		a := s.request("can", `{"tool":"alone","operation":"read","target":"note"}`)
@@ -322,7 +330,11 @@ func TestServeFollows(t *testing.T) {
 	}
 	// Edits that a size and a time do not show: each is seen by the question after it.
 	path := filepath.Join(s.dir, "accessc.toml")
-	for i := range 200 {
+	edits := 40
+	if irtest.Full() {
+		edits = 200
+	}
+	for i := range edits {
 		text, want := strings.Replace(serveTools, `{ path = "."`, `{ path = "x"`, 1), "deny"
 		if i%2 == 1 {
 			text, want = serveTools, "allow"
@@ -342,6 +354,7 @@ func TestServeFollows(t *testing.T) {
 // TestServeRefuses: lines that are no requests of the protocol are answered with their reason, and change nothing;
 // descriptors that no one asked for are closed.
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	s := serveHere(t)
 	before := s.files()
 	null, err := os.Open(os.DevNull)
@@ -391,7 +404,7 @@ func TestServeRefuses(t *testing.T) {
 			t.Errorf("%.80q with %d descriptors: got %q (%s), want %q", c.line, c.files, got.reason(), got.Result, c.reason)
 		}
 	}
-	settles(t, "descriptors are left", func() bool { return s.files() <= before })
+	await.Until(t, "the descriptors are closed", func() bool { return s.files() <= before })
 	s.must("can", `{"tool":"alone","operation":"read","target":"note"}`)
 
 	// The descriptors of a line that comes in pieces, between others, are its own.

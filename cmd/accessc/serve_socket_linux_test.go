@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
 )
 
 // atSocket is accessc serve --socket.
@@ -25,9 +27,9 @@ type atSocket struct {
 	cmd         *exec.Cmd
 }
 
-func listenAt(t *testing.T, ws, path string) (*atSocket, error) {
+func listenAt(t *testing.T, ws *site, path string) (*atSocket, error) {
 	t.Helper()
-	cmd := accesscCommand(t, "serve", "-C", ws, "--socket", path)
+	cmd := ws.command(t, "serve", "-C", ws.dir, "--socket", path)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()
@@ -61,7 +63,7 @@ func dial(t *testing.T, path, token string) (net.Conn, string) {
 		return nil, err.Error()
 	}
 	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(2 * time.Minute)) // far beyond any test here, on a busy machine with the race detector
+	_ = c.SetDeadline(await.Deadline(t))
 	fmt.Fprintf(c, `{"id":1,"method":"hello","params":{"versions":[1],"token":%q}}`+"\n", token)
 	line, _ := bufio.NewReader(c).ReadString('\n')
 	return c, line
@@ -81,6 +83,7 @@ func private(t *testing.T) string {
 // TestServeSocket: a socket has mode 0600 and serves those who know the token; where another could replace it, or
 // something else is, it is not made; one that a killed server left is replaced, one in use is not.
 func TestServeSocket(t *testing.T) {
+	t.Parallel()
 	ws, dir := serveWorkspace(t), private(t)
 	path := filepath.Join(dir, "s")
 	at, err := listenAt(t, ws, path)
@@ -129,14 +132,14 @@ func TestServeSocket(t *testing.T) {
 		"around others": {func(dir string) string { os.Chmod(dir, 0o777); os.Mkdir(dir+"/d", 0o700); return dir + "/d/s" }, "others can write there"},
 		"long":          {func(dir string) string { return dir + "/" + strings.Repeat("s", 100) }, "at most 103 bytes"},
 		"no directory":  {func(dir string) string { return dir + "/d/s" }, "no such file"},
-		"workspace":     {func(dir string) string { return ws + "/s" }, "lies in the workspace"},
+		"workspace":     {func(dir string) string { return ws.dir + "/s" }, "lies in the workspace"},
 		"other workspace": {func(dir string) string {
 			os.WriteFile(dir+"/accessc.toml", nil, 0o600)
 			return dir + "/s"
 		}, "lies in the workspace"},
 		"state": {func(dir string) string {
-			os.MkdirAll(os.Getenv("XDG_STATE_HOME")+"/accessc", 0o700)
-			return os.Getenv("XDG_STATE_HOME") + "/accessc/s"
+			os.MkdirAll(ws.state+"/accessc", 0o700)
+			return ws.state + "/accessc/s"
 		}, "accessc's state"},
 		"foreign": {func(dir string) string { os.Chown(dir, 65534, 65534); return dir + "/s" }, "another user"},
 	} {
@@ -151,7 +154,7 @@ func TestServeSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := accesscCommand(t, "serve", "-C", ws, "--socket", path)
+	cmd := ws.command(t, "serve", "-C", ws.dir, "--socket", path)
 	cmd.Stdout = out
 	if err := cmd.Run(); err == nil {
 		t.Error("the token was written to a file")
@@ -161,6 +164,7 @@ func TestServeSocket(t *testing.T) {
 // TestServeStrangers: processes of other users are not heard whatever the mode of the socket is, and clients that say
 // nothing keep no others out for long.
 func TestServeStrangers(t *testing.T) {
+	t.Parallel()
 	ws, dir := serveWorkspace(t), private(t)
 	at, err := listenAt(t, ws, filepath.Join(dir, "s"))
 	if err != nil {
@@ -175,9 +179,9 @@ func TestServeStrangers(t *testing.T) {
 		defer c.Close()
 		silent = append(silent, c)
 	}
-	settles(t, "17 strangers were heard", func() bool { _, got := dial(t, at.path, at.token); return got == "" })
+	await.Until(t, "the 17th stranger is not heard", func() bool { _, got := dial(t, at.path, at.token); return got == "" })
 	silent[0].Close()
-	settles(t, "no room for a client", func() bool { _, got := dial(t, at.path, at.token); return strings.Contains(got, `"version":1`) })
+	await.Until(t, "there is room for a client", func() bool { _, got := dial(t, at.path, at.token); return strings.Contains(got, `"version":1`) })
 	if os.Geteuid() != 0 {
 		t.Skip("another user needs root")
 	}
@@ -205,6 +209,7 @@ func TestServeStrangers(t *testing.T) {
 // TestServeReads: a client that goes with an answer unread, or stays until the server is told to end, costs the others
 // nothing, and the server leaves nothing behind.
 func TestServeReads(t *testing.T) {
+	t.Parallel()
 	ws, dir := serveWorkspace(t), private(t)
 	at, err := listenAt(t, ws, filepath.Join(dir, "s"))
 	if err != nil {
@@ -229,7 +234,7 @@ func TestServeReads(t *testing.T) {
 		t.Error(err)
 	}
 	leavesNothing(t, dir)
-	leavesNothing(t, os.Getenv("TMPDIR"))
+	leavesNothing(t, ws.tmp)
 
 	for name, end := range map[string]func(s *servedHere){
 		"unread": func(s *servedHere) { leaveUnread(t, s.conn) },
@@ -245,13 +250,14 @@ func TestServeReads(t *testing.T) {
 		if err := s.cmd.Wait(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		leavesNothing(t, os.Getenv("TMPDIR"))
+		leavesNothing(t, s.tmp)
 	}
 }
 
 // TestServeDescriptors: descriptors that come without the end of a line are closed with their connection as soon as they
 // are more than a line may have, which is none before hello; others go on.
 func TestServeDescriptors(t *testing.T) {
+	t.Parallel()
 	ws, dir := serveWorkspace(t), private(t)
 	at, err := listenAt(t, ws, filepath.Join(dir, "s"))
 	if err != nil {
@@ -290,15 +296,17 @@ func TestServeDescriptors(t *testing.T) {
 			}
 		}
 		write.Close()
-		patience := 20 * time.Second
-		if !c.ends {
-			patience = 200 * time.Millisecond
-		}
-		_ = read.SetReadDeadline(time.Now().Add(patience))
-		if _, err := read.Read(make([]byte, 1)); (err == io.EOF) != c.ends {
-			t.Errorf("%s: reading the pipe: %v", name, err)
-		}
-		if !c.ends {
+		if c.ends {
+			_ = read.SetReadDeadline(await.Deadline(t))
+			if _, err := read.Read(make([]byte, 1)); err != io.EOF {
+				t.Errorf("%s: reading the pipe: %v", name, err)
+			}
+		} else {
+			await.Until(t, name+": the server has read", func() bool { return unsent(t, conn) == 0 })
+			_ = read.SetReadDeadline(time.Unix(0, 0)) // what is there already
+			if _, err := read.Read(make([]byte, 1)); err == io.EOF {
+				t.Errorf("%s: the descriptors are closed", name)
+			}
 			fmt.Fprintln(conn)
 			if got, err := bufio.NewReader(conn).ReadString('\n'); !strings.Contains(got, `"reason":"line"`) {
 				t.Errorf("%s: got %s, %v", name, got, err)
@@ -332,16 +340,27 @@ func TestServeDescriptors(t *testing.T) {
 func leaveUnread(t *testing.T, c *net.UnixConn) {
 	t.Helper()
 	fmt.Fprintln(c, `{"id":9,"method":"can","params":{}}`)
+	await.Until(t, "the server has answered", func() bool { return amount(t, c, unix.TIOCINQ) > 0 })
+	c.Close()
+}
+
+// unsent is how much the other side of a connection has not read.
+func unsent(t *testing.T, c net.Conn) int {
+	t.Helper()
+	return amount(t, c.(*net.UnixConn), unix.TIOCOUTQ)
+}
+
+// amount is what an ioctl tells of a connection.
+func amount(t *testing.T, c *net.UnixConn, request uint) (n int) {
+	t.Helper()
 	raw, err := c.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), request) })
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	settles(t, "no answer", func() bool {
-		n := 0
-		_ = raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
-		return err == nil && n > 0
-	})
-	c.Close()
+	return n
 }
 
 func leavesNothing(t *testing.T, dir string) {
@@ -359,7 +378,6 @@ func stranger(arg string) error {
 		return err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	fmt.Fprintf(c, `{"id":1,"method":"hello","params":{"versions":[1],"token":%q}}`+"\n", token)
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil {

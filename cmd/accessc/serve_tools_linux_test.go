@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,13 +15,19 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
 // TestServeFromTool: a tool does not get at the socket of a server, neither by the kernel nor by its supervisor, also one
 // whose policy was widened to its directory; a server starts no tool under such a policy; and a tool that connects
 // all the same has no token.
 func TestServeFromTool(t *testing.T) {
+	t.Parallel()
 	ws, dir := serveWorkspace(t), private(t)
 	at, err := listenAt(t, ws, filepath.Join(dir, "s"))
 	if err != nil {
@@ -31,7 +38,7 @@ func TestServeFromTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(tool)
-	if err != nil || os.WriteFile(filepath.Join(ws, "probe"), data, 0o755) != nil {
+	if err != nil || os.WriteFile(filepath.Join(ws.dir, "probe"), data, 0o755) != nil {
 		t.Fatal(err)
 	}
 	granted := `
@@ -44,19 +51,19 @@ command = "true"
 access.fs = [{ path = ".", read = true, execute = true }, { path = "out", external = true, read = true, write = true }]
 `
 	config := strings.ReplaceAll(serveTools, "read = true", "read = true, execute = true") + granted
-	if err := os.WriteFile(filepath.Join(ws, "accessc.toml"), []byte(config), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(ws.dir, "accessc.toml"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(dir, filepath.Join(ws, "out")); err != nil {
+	if err := os.Symlink(dir, filepath.Join(ws.dir, "out")); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := accesscCommand(t, "approve", "-C", ws, "--yes", "out").CombinedOutput(); err != nil {
+	if out, err := ws.command(t, "approve", "-C", ws.dir, "--yes", "out").CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
 	for _, c := range []struct{ tool, want string }{
 		{"alone", "hello dial unix"}, {"watched", "hello dial unix"}, {"granted", `"reason":"token"`},
 	} {
-		out, err := accesscCommand(t, "exec", "-C", ws, "--no-prompt", "--command", "--tool", c.tool, "--", filepath.Join(ws, "probe"), "hello="+at.path+"=guess").CombinedOutput()
+		out, err := ws.command(t, "exec", "-C", ws.dir, "--no-prompt", "--command", "--tool", c.tool, "--", filepath.Join(ws.dir, "probe"), "hello="+at.path+"=guess").CombinedOutput()
 		if !strings.Contains(string(out), c.want) {
 			t.Errorf("%s: got %s, %v", c.tool, out, err)
 		}
@@ -71,6 +78,7 @@ access.fs = [{ path = ".", read = true, execute = true }, { path = "out", extern
 // TestServeJudged: a tool starts under the policy that was judged for it, also while the configuration changes: one that
 // comes and goes grants the socket's directory, and no start has it.
 func TestServeJudged(t *testing.T) {
+	t.Parallel()
 	ws, dir := serveWorkspace(t), private(t)
 	narrow := serveTools + "[tools.flips]\nsource = \"local\"\naccess.fs = [{ path = \".\", read = true }"
 	wide := narrow + ", { path = \"out\", external = true, read = true, write = true }]\n"
@@ -79,81 +87,163 @@ func TestServeJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if os.WriteFile(filepath.Join(ws, "accessc.toml"), []byte(wide), 0o644) != nil || os.Symlink(dir, filepath.Join(ws, "out")) != nil {
+	if os.WriteFile(filepath.Join(ws.dir, "accessc.toml"), []byte(wide), 0o644) != nil || os.Symlink(dir, filepath.Join(ws.dir, "out")) != nil {
 		t.Fatal("the workspace cannot be made")
 	}
-	if out, err := accesscCommand(t, "approve", "-C", ws, "--yes", "out").CombinedOutput(); err != nil {
+	if out, err := ws.command(t, "approve", "-C", ws.dir, "--yes", "out").CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
-	begun := time.Now()
 	first, _ := dial(t, at.path, at.token)
 	fmt.Fprintln(first, `{"id":2,"method":"start","params":{"tool":"flips"}}`)
 	if line, err := bufio.NewReader(first).ReadString('\n'); !strings.Contains(line, "at the socket of this server") {
 		t.Fatalf("got %s, %v", line, err)
 	}
-	whole := time.Since(begun) // of a start that meets no change
-	// A change follows each request, once, at a time within its start: a server that met changes without an end would
-	// refuse every start for that.
-	asked := make(chan struct{}, 1)
-	var flips sync.WaitGroup
-	defer flips.Wait()
-	defer close(asked)
-	flips.Go(func() {
-		for i := 0; ; i++ {
-			if _, more := <-asked; !more {
-				return
-			}
-			time.Sleep(whole * time.Duration(i%17) / 16)
-			next := filepath.Join(ws, "next")
-			_ = os.WriteFile(next, []byte([]string{narrow, wide}[i%2]), 0o644)
-			_ = os.Rename(next, filepath.Join(ws, "accessc.toml"))
-		}
-	})
-	var clients sync.WaitGroup
-	var started, refused atomic.Int32
-	deadline := time.Now().Add(90 * time.Second)
-	for range 3 {
+	asked, answered, stop := flipping(t, filepath.Join(ws.dir, "accessc.toml"), narrow, wide)
+	var clients [3]*judgedClient
+	for i := range clients {
 		c, _ := dial(t, at.path, at.token)
-		in := bufio.NewReader(c)
-		clients.Go(func() {
-			// Refusals are answered at once, so there can be many of them before the next change.
-			for i := 0; i < 25 || (started.Load() < 5 || refused.Load() < 5) && time.Now().Before(deadline); i++ {
-				select {
-				case asked <- struct{}{}:
-				default: // the change that the last request asked for is still to come
-				}
-				fmt.Fprintf(c, `{"id":2,"method":"start","params":{"tool":"flips","command":["touch",%q]}}`+"\n", filepath.Join(dir, "reached"))
-				line, err := in.ReadString('\n')
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				var a struct{ Result struct{ Run int } }
-				_ = json.Unmarshal([]byte(line), &a)
-				if a.Result.Run == 0 {
-					if strings.Contains(line, "at the socket of this server") {
-						refused.Add(1)
-					}
-					continue
-				}
-				started.Add(1)
-				fmt.Fprintf(c, `{"id":3,"method":"wait","params":{"run":%d}}`+"\n", a.Result.Run)
-				_, _ = in.ReadString('\n')
-			}
-		})
+		clients[i] = &judgedClient{t: t, in: bufio.NewReader(c), out: c}
 	}
-	clients.Wait()
-	if started.Load() == 0 || refused.Load() == 0 {
-		t.Errorf("%d starts, %d refused", started.Load(), refused.Load())
-	}
-	t.Logf("%d starts, %d refused, one start takes %v", started.Load(), refused.Load(), whole)
+	var started, refused atomic.Int32
+	// A round is met where a client is answered otherwise than the time before.
+	irtest.Race(t, 5, 200, func(int) bool {
+		var all sync.WaitGroup
+		var met atomic.Bool
+		for _, c := range clients {
+			all.Go(func() {
+				asked()
+				was := c.outcome
+				c.start(filepath.Join(dir, "reached"))
+				answered()
+				switch c.outcome {
+				case outcomeStarted:
+					started.Add(1)
+				case outcomeRefused:
+					refused.Add(1)
+				}
+				if was != "" && was != c.outcome {
+					met.Store(true)
+				}
+			})
+		}
+		all.Wait()
+		return met.Load()
+	})
+	stop()
+	t.Logf("%d starts, %d refused", started.Load(), refused.Load())
 	if _, err := os.Lstat(filepath.Join(dir, "reached")); err == nil {
 		t.Error("a tool has written beside the socket")
+	}
+	// With nothing that changes, the tool starts.
+	if err := os.WriteFile(filepath.Join(ws.dir, "accessc.toml"), []byte(narrow), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if clients[0].start("/dev/null"); clients[0].outcome != outcomeStarted {
+		t.Errorf("in the end the start is answered %s", clients[0].outcome)
+	}
+}
+
+// flipping changes a file to one text and another. A change follows the call of asked, once, when the seed says: after the
+// file has been opened a few times, which the next start after a change does, or when a start was answered. A server that
+// met changes without an end would refuse every start for that.
+func flipping(t *testing.T, file, narrow, wide string) (asked, answered, stop func()) {
+	t.Helper()
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := os.NewFile(uintptr(fd), "inotify")
+	watch := func() error {
+		_, err := unix.InotifyAddWatch(fd, file, unix.IN_OPEN|unix.IN_CLOSE)
+		return err
+	}
+	if err := watch(); err != nil {
+		t.Fatal(err)
+	}
+	turns, answers, looks := make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
+	tell := func(c chan struct{}) {
+		select {
+		case c <- struct{}{}:
+		default: // there is word of the last time
+		}
+	}
+	r := epoch.Rand(t)
+	over := make(chan struct{})
+	var flips, reads sync.WaitGroup
+	reads.Go(func() {
+		for buf := make([]byte, 4096); ; tell(looks) {
+			if _, err := opened.Read(buf); err != nil {
+				return
+			}
+		}
+	})
+	flips.Go(func() {
+		for i := 0; ; i++ {
+			if _, more := <-turns; !more {
+				return
+			}
+			for n := r.IntN(4); n > 0; n-- {
+				select {
+				case <-looks:
+				case <-answers:
+					n = 0
+				case <-over:
+					return
+				}
+			}
+			next := filepath.Join(filepath.Dir(file), "next")
+			if err := errors.Join(os.WriteFile(next, []byte([]string{narrow, wide}[i%2]), 0o644), os.Rename(next, file), watch()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return func() { tell(turns) }, func() { tell(answers) }, func() {
+		close(over)
+		close(turns)
+		flips.Wait()
+		_ = opened.Close()
+		reads.Wait()
+	}
+}
+
+// judgedClient starts a tool, time after time.
+type judgedClient struct {
+	t       *testing.T
+	in      *bufio.Reader
+	out     io.Writer
+	outcome string
+}
+
+const (
+	outcomeStarted = "started"
+	outcomeRefused = "refused for the socket"
+)
+
+// start has the tool write a file, and waits for its end.
+func (c *judgedClient) start(file string) {
+	fmt.Fprintf(c.out, `{"id":2,"method":"start","params":{"tool":"flips","command":["touch",%q]}}`+"\n", file)
+	line, err := c.in.ReadString('\n')
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	var a struct{ Result struct{ Run int } }
+	_ = json.Unmarshal([]byte(line), &a)
+	switch {
+	case a.Result.Run != 0:
+		c.outcome = outcomeStarted
+		fmt.Fprintf(c.out, `{"id":3,"method":"wait","params":{"run":%d}}`+"\n", a.Result.Run)
+		_, _ = c.in.ReadString('\n')
+	case strings.Contains(line, "at the socket of this server"):
+		c.outcome = outcomeRefused
+	default:
+		c.outcome = line
 	}
 }
 
 // TestServeSession: the constraints of a tool hold in a session.
 func TestServeSession(t *testing.T) {
+	t.Parallel()
 	s := serveHere(t)
 	s.begin(`{"tool":"once","session":"a"}`)
 	if a := s.request("start", `{"tool":"once","session":"a"}`); a.reason() != "not-started" || !strings.Contains(a.Error.Message, "1 time") {
@@ -164,6 +254,7 @@ func TestServeSession(t *testing.T) {
 
 // TestServeAsks: a question reaches the client that has started the tool, its answer the tool; no other client answers.
 func TestServeAsks(t *testing.T) {
+	t.Parallel()
 	s := serveHere(t)
 	run, _ := s.begin(`{"tool":"watched","command":["sh","-c","cat secret; cat secret"],"stdout":"data","events":true,"ask":true}`)
 	var asked struct {
@@ -172,7 +263,7 @@ func TestServeAsks(t *testing.T) {
 			Question struct{ ID int }
 		}
 	}
-	settles(t, "no question", func() bool {
+	await.Until(t, "there is a question", func() bool {
 		return json.Unmarshal([]byte(s.must("events", "{}")), &asked) == nil && asked.Events[0].Event == "asks"
 	})
 	if got := s.request("answer", fmt.Sprintf(`{"run":%d,"question":99,"answer":"run"}`, run)); got.reason() != "run" {
@@ -189,24 +280,25 @@ func TestServeAsks(t *testing.T) {
 
 // TestServePage: the answers on the protocol's page are those of the server.
 func TestServePage(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../../docs/serve.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := serveWorkspace(t)
+	ws := serveWorkspace(t)
 	_, rest, _ := strings.Cut(string(page), "```toml\n")
 	config, _, _ := strings.Cut(rest, "```")
-	if err := os.WriteFile(filepath.Join(dir, "accessc.toml"), []byte(config), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(ws.dir, "accessc.toml"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	ours, theirs := pair(t)
-	cmd := accesscCommand(t, "serve", "-C", dir, "--stdio")
+	cmd := ws.command(t, "serve", "-C", ws.dir, "--stdio")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	theirs.Close()
-	_ = ours.SetDeadline(time.Now().Add(time.Minute))
+	_ = ours.SetDeadline(await.Deadline(t))
 	in, methods := bufio.NewReader(ours), map[string]bool{}
 	var sent string
 	for line := range strings.Lines(string(page)) {
@@ -246,6 +338,7 @@ func TestServePage(t *testing.T) {
 
 // TestServeTypes: the TypeScript compiler finds no mistake in the types of the example for Node.
 func TestServeTypes(t *testing.T) {
+	t.Parallel()
 	tsc, err := filepath.Abs("../../.cache/npm/node_modules/.bin/tsc")
 	if err != nil {
 		t.Fatal(err)
@@ -261,6 +354,7 @@ func TestServeTypes(t *testing.T) {
 
 // TestServeUnprivileged: the same as a user without privileges.
 func TestServeUnprivileged(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("runs as an unprivileged user already")
 	}
