@@ -23,3 +23,28 @@ func TestBlocksOfLevels(t *testing.T) {
 		}
 	}
 }
+
+// TestManyConditions: a block refuses a call if all of its conditions are true, however many it has and of whatever kinds.
+func TestManyConditions(t *testing.T) {
+	one := []landlock.Condition{
+		{Arg: 0, In: []string{"O_WRONLY"}}, {Arg: 1, AnyBit: []string{"O_WRONLY"}}, {Arg: 2, NonZero: true}, {Arg: 3, NotIn: []string{"O_RDWR"}},
+		{Arg: 4, Mask: 3, In: []string{"O_WRONLY", "O_RDWR"}},
+	}
+	for n := range len(one) {
+		r := rules{blocks: []landlock.Block{{Errno: "EACCES", Syscalls: []string{"fsync"}, When: one[:n+1]}}}
+		filter, err := assemble(r, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := machine(t, filter)
+		for bits := range 1 << 10 {
+			c := call{nr: unix.SYS_FSYNC, arch: auditArch}
+			for i := range 5 {
+				c.args[i] = uint64(bits >> (2 * i) & 3)
+			}
+			if got, want := vm(t, program, c), naiveFilter(r, 1, c); got != want {
+				t.Fatalf("%d conditions, %v: the program says %#x, the block %#x", n+1, c.args, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+//go:build unix
+
+package start
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/userdir"
+)
+
+// TestOwnPlaces: a file in the workspace or in the home of its own tool vouches for nothing.
+func TestOwnPlaces(t *testing.T) {
+	l := backends.Launch{Workspace: "/srv/w", Home: "/state/home"}
+	for file, good := range map[string]bool{"/srv/w/a": false, "/state/home/a": false, "/state/home": false, "/srv/wx/a": true, "/state/homes/a": true, "/builds/a": true} {
+		if why := own(file, l); (why == "") != good {
+			t.Errorf("%s: %q", file, why)
+		}
+	}
+}
+
+// TestApprovedNeighbours: the approval of a directory is one of what lies in it, by rules that lie in its own, and not
+// one of neighbours whose names begin alike.
+func TestApprovedNeighbours(t *testing.T) {
+	var store approvals.Store
+	if err := store.Approve(approvals.Mount{RulePath: "fork", CanonicalTarget: "/data/fork"}); err != nil {
+		t.Fatal(err)
+	}
+	for b, want := range map[binding]bool{
+		{"fork", "/data/fork"}: true, {"fork/a", "/data/fork/a"}: true, {"fork/a", "/data/forked/a"}: false, {"fork/a", "/data/forked"}: false,
+		{"fork", "/data/fork/a"}: false, {"other", "/data/fork"}: false, {"forked", "/data/fork"}: false,
+	} {
+		if covers(store, b) != want {
+			t.Errorf("%+v: want %v", b, want)
+		}
+	}
+}
+
+// TestUnreadableApprovals: where the approvals of some workspace cannot be read, any place may be one where tools write.
+func TestUnreadableApprovals(t *testing.T) {
+	all, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := userdir.Dir(filepath.Join(all, "workspaces", "w")).Approvals()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(all, "build", "artifact")
+	for text, good := range map[string]bool{`{"mounts": []}`: true, `{"mounts": `: false} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if why := approvedPlace(file, all); (why == "") != good {
+			t.Errorf("%s: %q", text, why)
+		}
+	}
+}
