@@ -72,7 +72,8 @@ func (r *Result) Report(findings ...diag.Diagnostic) {
 
 // AllWrong lists the tools that are left out of the program because of an error in them.
 func (r *Result) AllWrong() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.wrong)), func(name string) bool { return name == "" || name == rulesetsOnly })
+	all := slices.Sorted(maps.Keys(r.wrong))
+	return slices.DeleteFunc(all, func(name string) bool { return name == "" || name == rulesetsOnly })
 }
 
 // Wrong reports whether a tool is left out of the program because of an error in it.

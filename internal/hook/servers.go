@@ -9,9 +9,9 @@ import (
 // Target is a tool of an MCP server, by their names in the configuration if it has them.
 type Target struct{ Server, Tool string }
 
-// Targets are the tools that a call may be of, given the configured servers with the tools that are listed for each. Agents write
-// other characters than those of identifiers as "_", so one name may stand for several servers: all that fit count. Where
-// none does, the agent's own reading is the only one.
+// Targets are the tools that a call may be of, given the configured servers with the tools that are listed for each.
+// Agents write other characters than those of identifiers as "_", so one name may stand for several servers: all that
+// fit count. Where none does, the agent's own reading is the only one.
 func (c *Call) Targets(servers map[string][]string) []Target {
 	var out []Target
 	for _, server := range slices.Sorted(maps.Keys(servers)) {
@@ -54,7 +54,8 @@ func (c *Call) methods(server string, listed []string) []string {
 	return nil
 }
 
-// parted parts a joined name wherever what stands before is the name of the server, or of one that a plugin or an account brings.
+// parted parts a joined name wherever the name of the server stands before, or that of a plugin's or an account's server
+// of this name.
 func (c *Call) parted(server string) []string {
 	var out []string
 	for i := 0; i+2 < len(c.joined); i++ {
@@ -62,8 +63,8 @@ func (c *Call) parted(server string) []string {
 			continue
 		}
 		name := spelled(c.joined[:i])
-		brought := (strings.HasPrefix(name, "plugin_") || strings.HasPrefix(name, "claude_ai_")) && strings.HasSuffix(name, "_"+spelled(server))
-		if brought || name == spelled(server) {
+		brought := strings.HasPrefix(name, "plugin_") || strings.HasPrefix(name, "claude_ai_")
+		if name == spelled(server) || brought && strings.HasSuffix(name, "_"+spelled(server)) {
 			out = append(out, c.joined[i+2:])
 		}
 	}
@@ -73,8 +74,9 @@ func (c *Call) parted(server string) []string {
 // alike reports whether two names are one in some agent's spelling.
 func alike(a, b string) bool { return spelled(a) == spelled(b) }
 
-// spelled is a name in the spelling that all agents' have in common: lower case, and one "_" for what is neither letter nor digit.
+// spelled is a name in the spelling that those of all agents have in common: lower case, and one "_" for what is neither
+// letter nor digit.
 func spelled(name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	return strings.Join(words, "_")
+	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), other), "_")
 }

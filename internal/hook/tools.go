@@ -41,7 +41,8 @@ type Call struct {
 	Content bool
 	// URL is the address that is fetched.
 	URL string
-	// Server and Method are the MCP server and its tool as the agent has them; joined is the name that it joins from both.
+	// Server and Method are the MCP server and its tool as the agent has them; joined is the name that it joins
+	// from both.
 	Server, Method string
 	joined         string
 	// Input is the tool's input as the agent has it; line is its member that is the text for a

@@ -39,7 +39,8 @@ func isDirectory(name string) bool { return ends(name, directoryEnds) }
 func isShell(name string) bool { return ends(name, shellEnds) }
 
 func isVariables(name string) bool {
-	return slices.ContainsFunc(variableKeys, func(k string) bool { return strings.HasPrefix(name, k) }) || ends(name, variableKeys)
+	begins := slices.ContainsFunc(variableKeys, func(k string) bool { return strings.HasPrefix(name, k) })
+	return begins || ends(name, variableKeys)
 }
 
 func ends(name string, with []string) bool {
@@ -83,13 +84,20 @@ func named(v gjson.Result) (map[string]gjson.Result, error) {
 	out := map[string]gjson.Result{}
 	for name, value := range members {
 		key := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
-		counts := slices.Contains(slices.Concat(commandKeys, listKeys, wordKeys, wholeKeys), key) || isDirectory(key) || isShell(key) || isVariables(key)
+		counts := slices.Contains(slices.Concat(commandKeys, aloneKeys, listKeys, wordKeys, wholeKeys), key) ||
+			isDirectory(key) || isShell(key) || isVariables(key)
 		if _, twice := out[key]; twice && counts {
 			err = errors.Join(err, fmt.Errorf("two members of one object mean %q", key))
 		}
 		out[key] = value
 	}
 	return out, err
+}
+
+// runsIn reports whether the call names no other shell than one of the dialect, where systems have it.
+func (c wanted) runsIn(d shell.Dialect) bool {
+	name := strings.TrimPrefix(strings.TrimPrefix(c.shell, "/usr"), "/bin/")
+	return c.shell == "" || !strings.Contains(name, "/") && shell.DialectOf(name) == d
 }
 
 // overlap reports whether some of the members have one of the names.
@@ -108,7 +116,7 @@ type wanted struct {
 func command(v gjson.Result, beside map[string]gjson.Result) wanted {
 	if !v.IsObject() {
 		rest := maps.Clone(beside)
-		maps.DeleteFunc(rest, func(_ string, value gjson.Result) bool { return value.Index == v.Index && value.Raw == v.Raw })
+		maps.DeleteFunc(rest, func(_ string, x gjson.Result) bool { return x.Index == v.Index && x.Raw == v.Raw })
 		return read(v, rest)
 	}
 	own, err := named(v)
@@ -203,8 +211,9 @@ func (p *Policy) runs(arguments gjson.Result) (refusal, asked string, err error)
 			}
 			continue
 		}
-		if c.shell != "" && (shell.DialectOf(c.shell) != p.Commands.Rules.Shell || strings.Contains(c.shell, "/") && !strings.HasPrefix(c.shell, "/bin/") && !strings.HasPrefix(c.shell, "/usr/bin/")) {
-			return "the ruleset " + p.Commands.Rules.Name + " judges commands for another shell than the one that the call names", c.shell, nil
+		if !c.runsIn(p.Commands.Rules.Shell) {
+			why := " judges commands for another shell than the one that the call names"
+			return "the ruleset " + p.Commands.Rules.Name + why, c.shell, nil
 		}
 		if v := p.Commands.Command(c.Command); v.Outcome != action.Allow {
 			return "the ruleset " + p.Commands.Rules.Name + " does not allow the command: " + v.Reason, v.Asked, nil
