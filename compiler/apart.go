@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +68,12 @@ func (r *Result) Report(findings ...diag.Diagnostic) {
 		}
 		r.Program.Tools = slices.DeleteFunc(r.Program.Tools, func(t *ir.Tool) bool { return r.wrong[t.Name] })
 	}
+}
+
+// AllWrong lists the tools that are left out of the program because of an error in them.
+func (r *Result) AllWrong() []string {
+	all := slices.Sorted(maps.Keys(r.wrong))
+	return slices.DeleteFunc(all, func(name string) bool { return name == "" || name == rulesetsOnly })
 }
 
 // Wrong reports whether a tool is left out of the program because of an error in it.

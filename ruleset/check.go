@@ -146,7 +146,7 @@ func (m Command) covers(b Matcher) bool {
 func (r *Rule) broad() []Finding {
 	var out []Finding
 	if r.about(Execute) && r.Matcher != nil && !names(r.Matcher) {
-		out = append(out, Finding{Rule: r, Flaw: Broad, Why: "it names no program, and allows those that no list knows"})
+		out = append(out, Finding{Rule: r, Flaw: Broad, Why: "it names no program, and allows all that act by themselves"})
 	}
 	for _, n := range loneNames(r.Matcher) {
 		if why := shell.Starts(n); why != "" {

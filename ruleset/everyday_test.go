@@ -10,7 +10,7 @@ import (
 )
 
 // Of the lines of everyday work, those that need no person.
-const everyday, easy = 462, 457
+const everyday, easy = 462, 456
 
 // TestEveryday: a list that says what is harmless must not lose ordinary work. The number is exact, so that a change
 // of it shows.

@@ -26,6 +26,7 @@ func TestEvaluated(t *testing.T) {
 		`printf '%*s' 'a[$(./evil)]' x`: "unknown allow",
 		`exit 'a[$(./evil)]'`:           "unknown allow",
 		`return 'a[0]'`:                 "unknown allow",
+		`exit '-a[$(./evil)]'`:          "unknown allow",
 		`shift x`:                       "unknown allow",
 		`break 'a[$(./evil)]'`:          "unknown allow",
 		`ulimit -n 'a[$(./evil)]'`:      "unknown allow",

@@ -63,8 +63,16 @@ func (p *hookPolicy) count(e *hook.Event, how counting) error {
 // invoke counts the tool or server of a call, or returns the reason why its constraints refuse it.
 func (p *hookPolicy) invoke(e *hook.Event, c invocations.Counts) string {
 	switch t := p.Judge.Files.View.Tool; {
-	case e.Call.What == hook.Server:
-		return p.server(e.Call.Server).Count(c, e.Call.Method)
+	case e.Call.What == hook.Server, e.Call.What == hook.Unknown:
+		for _, of := range e.Call.Targets(p.servers()) {
+			if of.Server == "" {
+				continue
+			}
+			if why := p.server(of.Server).Count(c, of.Tool); why != "" {
+				return why
+			}
+		}
+		return ""
 	case e.Call.What == hook.Shell && !p.Judge.OnlyRefuses:
 		return c.Invoke("the tool", t.Name, t.Constraints, nil)
 	default:

@@ -2,11 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hostfacts"
@@ -15,6 +14,7 @@ import (
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/ir"
 )
 
 // hookPolicy is the policy of the directory that an agent works in.
@@ -59,12 +59,45 @@ func (p *hookPolicy) server(name string) *mcp.Policy {
 	return of
 }
 
-// refuses judges the call of a tool of a server, or of none.
-func (p *hookPolicy) refuses(server, method string, arguments gjson.Result) (reason, asked string) {
-	if p.res.Wrong(server) {
-		return "the server " + server + " has mistakes: accessc check shows them", server
+// servers are the configured servers with the tools that are listed for each. One without a table of its own is among
+// them by its tools.
+func (p *hookPolicy) servers() map[string][]string {
+	out := map[string][]string{}
+	for _, name := range p.res.AllWrong() {
+		out[name] = nil
 	}
-	return p.server(server).Refusal(method, arguments)
+	for _, t := range p.res.Program.Tools {
+		switch {
+		case t.Server():
+			out[t.Name] = nil
+		case t.Source.Kind == ir.SourceMCP:
+			for i, r := range t.Source.Detail + "." {
+				if r == '.' {
+					out[t.Source.Detail[:i]] = nil
+				}
+			}
+		}
+	}
+	for name := range out {
+		out[name] = slices.Sorted(maps.Keys(mcp.ToolsOf(p.res.Program, name, p.res.Enabled)))
+	}
+	return out
+}
+
+// refuses judges the call of a tool of a server, or of none. The strictest of the servers that it may be of decides.
+func (p *hookPolicy) refuses(c *hook.Call) (reason, asked string) {
+	for _, t := range c.Targets(p.servers()) {
+		switch {
+		case p.res.Wrong(t.Server):
+			return "the server " + t.Server + " has mistakes: accessc check shows them", t.Server
+		case p.res.Wrong(t.Tool):
+			return "the tool " + t.Tool + " has mistakes: accessc check shows them", t.Tool
+		}
+		if reason, asked = p.server(t.Server).Refusal(t.Tool, c.Input); reason != "" {
+			return reason, asked
+		}
+	}
+	return "", ""
 }
 
 // wrap is how commands run under the policy of a workspace, nil where they are not lines for a

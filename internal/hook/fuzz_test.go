@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/mcp"
@@ -22,7 +20,7 @@ func closed() *Policy {
 	of := &mcp.Policy{Judge: files, Commands: &action.Judge{Files: files}}
 	return &Policy{
 		Judge:   &action.Judge{Files: files},
-		Refuses: func(_, method string, arguments gjson.Result) (string, string) { return of.Refusal(method, arguments) },
+		Refuses: func(c *Call) (string, string) { return of.Refusal(c.Method, c.Input) },
 		Wrap:    &Wrap{Start: []string{"/bin/accessc", "exec"}, Shell: []string{"bash", "-c", "--"}, Reports: "/r"},
 	}
 }

@@ -29,6 +29,7 @@ func readGemini(a *Agent, v gjson.Result) (*Event, error) {
 	}
 	if of := m["mcp_context"]; of.IsObject() {
 		e.Call.What, e.Call.Server, e.Call.Method = Server, of.Get("server_name").Str, of.Get("tool_name").Str
+		e.Call.joined = ""
 	}
 	e.Rewrites, e.Project = e.Stage == Before, os.Getenv("GEMINI_PROJECT_DIR")
 	return e, nil

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
@@ -24,7 +22,7 @@ type Policy struct {
 	Judge *action.Judge
 	// Refuses is the reason why a tool of an MCP server may not be called, and the text that is
 	// refused. Without a server it is about the arguments of a tool that is not known.
-	Refuses func(server, method string, arguments gjson.Result) (reason, asked string)
+	Refuses func(c *Call) (reason, asked string)
 	// Wrap runs commands under the policy; nil where commands are only judged.
 	Wrap *Wrap
 }
@@ -202,10 +200,10 @@ func (p *Policy) fetch(url string) Answer {
 	return p.of(ruleset.Fetch, p.Judge.Operation(ruleset.Fetch, nil, url))
 }
 
-// server judges a call of an MCP server's tool: by the configuration of the server if there is one.
+// server judges a call of an MCP server's tool: by the configuration of each server that it may be of.
 // The agent's own settings are about servers as well, so nothing is permitted.
 func (p *Policy) server(c *Call, otherwise Answer) Answer {
-	if reason, asked := p.Refuses(c.Server, c.Method, c.Input); reason != "" {
+	if reason, asked := p.Refuses(c); reason != "" {
 		return Answer{Outcome: Deny, Reason: reason, Asked: asked}
 	}
 	return p.ruled(c.Kind, otherwise)

@@ -41,8 +41,10 @@ type Call struct {
 	Content bool
 	// URL is the address that is fetched.
 	URL string
-	// Server and Method are the MCP server and its tool.
+	// Server and Method are the MCP server and its tool as the agent has them; joined is the name that it joins
+	// from both.
 	Server, Method string
+	joined         string
 	// Input is the tool's input as the agent has it; line is its member that is the text for a
 	// shell.
 	Input gjson.Result
@@ -132,6 +134,7 @@ func (a *Agent) call(name string, input gjson.Result) (Call, error) {
 	}
 	if server, method, ok := serverTool(name); ok && !known {
 		c.What, c.Server, c.Method = Server, server, method
+		c.joined = strings.TrimPrefix(name, serverPrefix)
 	}
 	if t.what == Patch && input.Type == gjson.String {
 		return c.patch(input.Str)
@@ -158,10 +161,13 @@ func (a *Agent) call(name string, input gjson.Result) (Call, error) {
 	return c.members(t, m)
 }
 
+// serverPrefix begins the names of servers' tools.
+const serverPrefix = "mcp__"
+
 // serverTool takes the name of a tool of a server apart, as Claude Code, Codex and Gemini CLI write
 // it.
 func serverTool(name string) (server, method string, ok bool) {
-	rest, is := strings.CutPrefix(name, "mcp__")
+	rest, is := strings.CutPrefix(name, serverPrefix)
 	server, method, ok = strings.Cut(rest, "__")
 	return server, method, is && ok && server != "" && method != ""
 }

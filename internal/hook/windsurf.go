@@ -13,7 +13,9 @@ import (
 // windsurfTools are the tools of Windsurf by the events that ask about them
 // (docs.windsurf.com/windsurf/cascade/hooks).
 var windsurfTools = map[string]tool{
-	"pre_run_command": shellTool("command_line", "cwd"), "pre_read_code": reads("file_path"), "pre_write_code": edits("file_path"),
+	"pre_run_command": shellTool("command_line", "cwd"), "pre_write_code": edits("file_path"),
+	// The path of a directory stands for the files below it.
+	"pre_read_code":    {what: Files, kind: ruleset.Read, members: []string{"file_path"}, content: true},
 	"pre_mcp_tool_use": {what: Server, kind: ruleset.Other},
 }
 
@@ -36,7 +38,7 @@ func readWindsurf(_ *Agent, v gjson.Result) (*Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the tool_info: %w", err)
 	}
-	e.Call = Call{Tool: e.Name, What: t.what, Kind: t.kind, Input: m["tool_info"]}
+	e.Call = Call{Tool: e.Name, What: t.what, Kind: t.kind, Content: t.content, Input: m["tool_info"]}
 	if t.what == Server {
 		e.Call.Server, e.Call.Method, e.Call.Input = info["mcp_server_name"].Str, info["mcp_tool_name"].Str, info["mcp_tool_arguments"]
 		return e, nil

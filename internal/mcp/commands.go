@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,20 +12,44 @@ import (
 
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// The members of arguments that are commands, their further words, and their working directories,
-// by the names that servers use, in lower case and without the marks between words.
+// The members of arguments that are commands, and their further words, by the names that servers use, in lower case and
+// without the marks between words. Within a member that is a command, whole names one without words.
 var (
-	commandKeys   = []string{"command", "cmd", "script", "commandline", "shellcommand"}
-	listKeys      = []string{"commands", "cmds", "scripts"}
-	wordKeys      = []string{"args", "arguments", "argv"}
-	directoryKeys = []string{"cwd", "workdir", "workingdirectory", "directory", "dir"}
+	commandKeys = []string{"command", "cmd", "script", "commandline", "shellcommand"}
+	aloneKeys   = []string{"program", "executable", "binary", "exec", "argv"} // where no member of the others is there
+	listKeys    = []string{"commands", "cmds", "scripts"}
+	wordKeys    = []string{"args", "arguments", "argv"}
+	wholeKeys   = []string{"command", "cmd", "commandline", "line", "program", "executable", "name", "path", "text"}
 )
+
+// The ends of the names of members beside a command that are its directory, and its shell, and the beginnings of those
+// that are its variables.
+var (
+	directoryEnds = []string{"cwd", "pwd", "dir", "directory", "folder", "root", "workspace", "chdir"}
+	shellEnds     = []string{"shell", "shellpath", "shellname", "interpreter", "executable"}
+	variableKeys  = []string{"env", "vars", "variables"}
+)
+
+// isDirectory, isShell and isVariables report what a member beside a command is, by its name.
+func isDirectory(name string) bool { return ends(name, directoryEnds) }
+
+func isShell(name string) bool { return ends(name, shellEnds) }
+
+func isVariables(name string) bool {
+	begins := slices.ContainsFunc(variableKeys, func(k string) bool { return strings.HasPrefix(name, k) })
+	return begins || ends(name, variableKeys)
+}
+
+func ends(name string, with []string) bool {
+	return slices.ContainsFunc(with, func(end string) bool { return strings.HasSuffix(name, end) })
+}
 
 // commands are the commands in the arguments of a call. One that is not understood has neither
 // words nor a line.
-func commands(v gjson.Result) (out []action.Command, err error) {
+func commands(v gjson.Result) (out []wanted, err error) {
 	visit := func(value gjson.Result) {
 		inside, wrong := commands(value)
 		out, err = append(out, inside...), errors.Join(err, wrong)
@@ -40,7 +65,7 @@ func commands(v gjson.Result) (out []action.Command, err error) {
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			value := members[name]
 			switch {
-			case slices.Contains(commandKeys, name) && !value.IsObject():
+			case slices.Contains(commandKeys, name), slices.Contains(aloneKeys, name) && !overlap(members, commandKeys):
 				out = append(out, command(value, members))
 			case slices.Contains(listKeys, name) && value.IsArray():
 				for _, line := range value.Array() {
@@ -59,7 +84,9 @@ func named(v gjson.Result) (map[string]gjson.Result, error) {
 	out := map[string]gjson.Result{}
 	for name, value := range members {
 		key := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
-		if _, twice := out[key]; twice && slices.Contains(slices.Concat(commandKeys, listKeys, wordKeys, directoryKeys, []string{"env"}), key) {
+		counts := slices.Contains(slices.Concat(commandKeys, aloneKeys, listKeys, wordKeys, wholeKeys), key) ||
+			isDirectory(key) || isShell(key) || isVariables(key)
+		if _, twice := out[key]; twice && counts {
 			err = errors.Join(err, fmt.Errorf("two members of one object mean %q", key))
 		}
 		out[key] = value
@@ -67,19 +94,79 @@ func named(v gjson.Result) (map[string]gjson.Result, error) {
 	return out, err
 }
 
-// command reads one command, with the members beside it that are about it.
-func command(v gjson.Result, beside map[string]gjson.Result) action.Command {
-	var c action.Command
-	for _, name := range directoryKeys {
-		if c.Dir == "" {
-			c.Dir = beside[name].Str
+// runsIn reports whether the call names no other shell than one of the dialect, where systems have it.
+func (c wanted) runsIn(d shell.Dialect) bool {
+	name := strings.TrimPrefix(strings.TrimPrefix(c.shell, "/usr"), "/bin/")
+	return c.shell == "" || !strings.Contains(name, "/") && shell.DialectOf(name) == d
+}
+
+// overlap reports whether some of the members have one of the names.
+func overlap(members map[string]gjson.Result, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { _, ok := members[name]; return ok })
+}
+
+// wanted is a command with the shell that the call names for it, empty for none.
+type wanted struct {
+	action.Command
+	shell string
+}
+
+// command reads one command, with the members beside it that are about it. That of an object is the member which names
+// it, with those beside that one as well.
+func command(v gjson.Result, beside map[string]gjson.Result) wanted {
+	if !v.IsObject() {
+		rest := maps.Clone(beside)
+		maps.DeleteFunc(rest, func(_ string, x gjson.Result) bool { return x.Index == v.Index && x.Raw == v.Raw })
+		return read(v, rest)
+	}
+	own, err := named(v)
+	if err != nil {
+		return wanted{}
+	}
+	all := maps.Clone(beside)
+	for _, name := range slices.Concat(commandKeys, wordKeys) {
+		delete(all, name)
+	}
+	for name, value := range own {
+		if was, twice := all[name]; twice && was.Raw != value.Raw {
+			return wanted{}
+		}
+		all[name] = value
+	}
+	for _, name := range wholeKeys {
+		if value, ok := own[name]; ok && !value.IsObject() {
+			delete(all, name)
+			return read(value, all)
 		}
 	}
-	for name := range beside["env"].Map() {
-		c.Env = append(c.Env, name)
-	}
+	return wanted{}
+}
+
+// read reads a command that is a text or a list of words.
+func read(v gjson.Result, beside map[string]gjson.Result) wanted {
+	var c wanted
 	words, ok := texts(v)
-	ok = ok && (!beside["env"].Exists() || beside["env"].IsObject())
+	for _, name := range slices.Sorted(maps.Keys(beside)) {
+		value := beside[name]
+		switch {
+		case isDirectory(name):
+			ok = ok && !value.IsObject() && !value.IsArray() && (c.Dir == "" || value.Str == "" || c.Dir == value.Str)
+			c.Dir = cmp.Or(value.Str, c.Dir)
+		case isVariables(name) && value.IsObject():
+			for variable := range value.Map() {
+				c.Env = append(c.Env, variable)
+			}
+		case isVariables(name):
+			ok = ok && name != "env" && !value.IsArray() && !strings.Contains(value.Str, "=")
+		case isShell(name):
+			named := value.Str
+			if value.Type == gjson.True {
+				named = "sh"
+			}
+			ok = ok && !value.IsObject() && !value.IsArray() && (c.shell == "" || named == "" || c.shell == named)
+			c.shell = cmp.Or(named, c.shell)
+		}
+	}
 	for _, name := range wordKeys {
 		if beside[name].Exists() {
 			more, also := texts(beside[name])
@@ -88,6 +175,8 @@ func command(v gjson.Result, beside map[string]gjson.Result) action.Command {
 	}
 	switch {
 	case !ok:
+	case c.shell != "" && (v.IsArray() || len(words) > 1):
+		c.Line = strings.Join(words, " ") // which some programs do with words for a shell
 	case v.IsArray() || len(words) > 1:
 		c.Words = words
 	default:
@@ -117,12 +206,16 @@ func (p *Policy) runs(arguments gjson.Result) (refusal, asked string, err error)
 	}
 	for _, c := range all {
 		if p.Commands.Rules == nil {
-			if why := p.Commands.Own(c); why != "" {
+			if why := p.Commands.Own(c.Command); why != "" {
 				return why, c.Text(), nil
 			}
 			continue
 		}
-		if v := p.Commands.Command(c); v.Outcome != action.Allow {
+		if !c.runsIn(p.Commands.Rules.Shell) {
+			why := " judges commands for another shell than the one that the call names"
+			return "the ruleset " + p.Commands.Rules.Name + why, c.shell, nil
+		}
+		if v := p.Commands.Command(c.Command); v.Outcome != action.Allow {
 			return "the ruleset " + p.Commands.Rules.Name + " does not allow the command: " + v.Reason, v.Asked, nil
 		}
 	}

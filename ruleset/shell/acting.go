@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
-// acting are programs that act by themselves, whatever their arguments: they start no other program, and write no file that
-// no rule has seen. A program that stands in no table is a starter, so this list is closed: each entry was looked up
-// for options that load, write or run something.
+// acting are programs that act by themselves, whatever their arguments: they start no other program, and write no file
+// that no rule has seen. A program that stands in no table is a starter, so this list is closed: none of them has an
+// option that loads, writes or runs something.
 func acting() map[string]bool {
 	return actingOnce.Get(func() map[string]bool {
 		out := map[string]bool{}
@@ -18,12 +19,12 @@ func acting() map[string]bool {
 			// Builtins of shells.
 			": true false echo pwd type exit return break continue shift times umask ulimit dirs bg fg disown kill",
 			// Files and their text.
-			"ls dir vdir exa eza lsd cat tac head tail wc cut tr paste join comm fold fmt expand unexpand nl od pr ptx tsort rev column hexdump strings cmp seq yes factor numfmt " +
-				"grep egrep fgrep zcat bzcat xzcat zstdcat lzcat jq gojq basename dirname realpath readlink pathchk stat df du namei lsattr getfacl findmnt mountpoint look",
+			"ls dir vdir exa eza lsd cat tac head tail wc cut tr paste join comm fold fmt expand unexpand nl od pr tsort rev column hexdump strings cmp seq yes factor numfmt " +
+				"grep egrep fgrep zcat bzcat xzcat lzcat jq gojq basename dirname realpath readlink pathchk stat df du namei lsattr getfacl findmnt mountpoint look",
 			"sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5 shasum base32 readelf size addr2line c++filt",
 			"rm rmdir unlink chmod chown chgrp sync",
 			// The machine and its processes.
-			"whoami id groups users who w last uptime uname arch nproc logname hostid tty printenv locale getconf getent cal ncal expr sleep which whereis clear tput " +
+			"whoami id groups users who w last uptime uname nproc logname hostid tty printenv locale getent cal ncal expr sleep which whereis clear " +
 				"ps pstree pgrep pidof killall pkill free vmstat iostat mpstat lscpu lsblk lsusb lspci lsmod sw_vers lsb_release ping dig host netstat traceroute",
 		} {
 			for name := range strings.FieldsSeq(names) {
@@ -44,14 +45,18 @@ func elsewhere(name string) bool {
 	return strings.Contains(name, "/") && !slices.Contains(system, path.Dir(name))
 }
 
-// evaluating are builtins that some shells let evaluate an operand which is no number: mksh and ksh run $(evil) in a[$(evil)].
+// evaluating are builtins that some shells let evaluate an operand which is no number: mksh and ksh run $(evil) in
+// a[$(evil)].
 var evaluating = strings.Fields("exit return break continue shift ulimit")
 
 // comparisons are the operators of test whose operands are numbers.
 var comparisons = strings.Fields("-eq -ne -lt -le -gt -ge")
 
-// arithmetic adds the doubts about operands that sh may evaluate, whichever shell that is. Both sides of a comparison
-// count, and the words behind the format of printf unless it prints texts alone.
+// letters are options of ulimit.
+var letters = expression.Once{Text: `^-[A-Za-z]+$`}
+
+// arithmetic adds the doubts about operands that sh may evaluate, whichever shell that is: both sides of a comparison,
+// and the words behind the format of printf unless it prints texts alone.
 func arithmetic(p *Part, name string) {
 	doubt := func(i int) {
 		if i > 0 && i < len(p.Words) && !number(p.Words[i]) {
@@ -61,7 +66,7 @@ func arithmetic(p *Part, name string) {
 	switch {
 	case slices.Contains(evaluating, name):
 		for i := 1; i < len(p.Words); i++ {
-			if !strings.HasPrefix(p.Words[i].Text, "-") {
+			if name != "ulimit" || !letters.Get().MatchString(p.Words[i].Text) {
 				doubt(i)
 			}
 		}

@@ -16,7 +16,7 @@ func git() row {
 		values:  signature,
 		checks: map[string]entry{
 			"clone": {operands: foreign}, "init": {operands: foreign}, "push": {operands: transport, script: remote}, "worktree/add": {operands: foreign},
-			"config": {last: 1},
+			"config": {last: 1, operands: func(s string) bool { return s == "edit" }},
 		},
 		sub: map[string]string{
 			"status":                    "-s --short -b --branch --porcelain? --long -u? -v --ignored? -z --show-stash --column? --no-renames --ahead-behind --no-ahead-behind --untracked-files?",
@@ -90,7 +90,7 @@ func builders() []row {
 			sub: map[string]string{
 				"!run":          "-v -x -n -race -tags= -trimpath -mod= -p=",
 				"!generate":     "-v -x -n -run= -skip=",
-				"!tool/cover":   "-func< -html< -o>",
+				"!tool/cover":   "-func<",
 				"build install": "-v -x -n -a -race -tags= -trimpath -p= -mod= -o> -buildvcs=",
 				"vet":           "-v -x -n -tags= -json -race -mod=",
 				"test": "-v -race -run= -count= -short -timeout= -cover -coverprofile> -covermode= -coverpkg= -bench= -benchtime= -benchmem -cpu= -failfast -json -list= -parallel= -p= -tags= " +

@@ -92,8 +92,9 @@ func runsWords(name Word) bool {
 }
 
 // base is the last element of a program's name, without the ending that Windows lets users leave
-// out. A name that no table has loses its version, its variant and the machine that it builds for: python3.12 is python3,
-// vim.tiny is vim, aarch64-linux-gnu-gcc-13 is gcc. Another program may hide behind a name that is not its own base.
+// out. A name that no table has loses its version, its variant and the machine that it builds for: python3.12 is
+// python, vim.tiny is vim, aarch64-linux-gnu-gcc-13 is gcc. Another program may hide behind a name that is not its own
+// base.
 func base(name string) string {
 	name = strings.TrimSuffix(path.Base(name), ".exe")
 	if listed(name) {
@@ -138,7 +139,7 @@ var (
 	// machine is the beginning of the name of a program that builds for another machine.
 	machine = expression.Once{Text: `^(x86_64|amd64|i[3-6]86|arm[a-z0-9]*|aarch64[a-z_]*|riscv(32|64)[a-z]*|mips[a-z0-9]*|powerpc[a-z0-9]*|ppc[a-z0-9]*|s390x?|sparc[a-z0-9]*|m68k|avr|xtensa[a-z0-9]*|wasm32|loongarch64|alpha|sh4|msp430|bpf|llvm)-`}
 	// version is a name with a version in the middle, such as perl5.36-x86_64-linux-gnu.
-	version = expression.Once{Text: `^([a-z+]+)(\d?)[\d.]*-[a-z0-9_-]+$`}
+	version = expression.Once{Text: `^([a-z+]+)(\d?)[\d.]*-(x86_64|amd64|i[3-6]86|arm|aarch64|riscv64|powerpc|s390x|mips)[a-z0-9_-]*$`}
 	// variants are the ends of names by which systems tell the builds of a program apart.
 	variants = map[string]bool{
 		"tiny": true, "basic": true, "nox": true, "gtk": true, "gtk3": true, "athena": true, "gnome": true, "motif": true, "lucid": true, "pgtk": true,
@@ -295,10 +296,9 @@ func (s *scanned) outputs(p *Part, e *entry) {
 		if e.output || n == last {
 			add(i, spelling(p.Words[i:i+1]), w.Text)
 		}
-		if short := strings.TrimSuffix(w.Text, e.suffix); e.suffix != "" {
-			add(i, w.Text+e.suffix, w.Text+e.suffix)
-			if short != w.Text {
-				add(i, short, short)
+		if e.packs != "" {
+			for _, name := range append(unpacked(w.Text), w.Text+e.packs) {
+				add(i, name, name)
 			}
 		}
 		if e.target && n < last {

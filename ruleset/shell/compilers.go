@@ -1,13 +1,14 @@
 package shell
 
-// ccOptions are those of compilers for C, C++ and Fortran. A comma in an option hands it to the linker or the assembler, and is
-// in no family.
+// ccOptions are those of compilers for C, C++ and Fortran. A comma in an option hands it to the linker or the assembler,
+// and is in no family.
 const ccOptions = "-c -S -E -o> -pipe -pthread -shared -static -static-libgcc -static-libstdc++ -rdynamic -v -w -x= -s -P -C -H -dM -ansi -pedantic -pedantic-errors -nostdlib -nostdinc -nodefaultlibs " +
 	"-M -MM -MD -MMD -MP -MF> -MT= -MQ= -g -g0 -g1 -g2 -g3 -ggdb* -gdwarf* -O* -W* -std* -I* -I= -L* -L= -l* -l= -D* -D= -U* -U= -isystem= -idirafter= -iquote= -include< -m32 -m64 -march* -mtune* -mcpu* -mavx* -msse* -mfma " +
 	"-mfpu* -mfloat-abi* -mthumb -mno-* -fPIC -fpic -fPIE -fpie -pie -no-pie -fno-* -fsanitize= -fstack-* -fvisibility* -fomit-frame-pointer -fcolor-diagnostics -fdiagnostics-color* -ffast-math -fexceptions -frtti -fopenmp -flto* " +
 	"-fcommon -fsyntax-only -funroll-loops -fstrict-* -fwrapv -fdata-sections -ffunction-sections -fmax-errors* -finline-functions -ffreestanding -fsigned-char -funsigned-char -fmodules -fcoroutines -dumpversion -dumpmachine"
 
-// compilers are programs that build the code of a project by rules of its own. Their targets are for a rule to spell out.
+// compilers are programs that build the code of a project by rules of its own. Their targets are for a rule to spell
+// out.
 func compilers() []row {
 	return []row{
 		{names: "gcc g++ cc c++ clang clang++ gfortran c89 c99", why: "loads plugins and starts programs by its options", long: true, options: ccOptions, entry: entry{operands: given}},
@@ -24,15 +25,15 @@ func compilers() []row {
 		},
 		{
 			names: "cmake", why: "runs commands by its options", long: true, entry: entry{operands: outside},
-			options: "-S/ -B/ -G= --build/ --config= --target= -t= -j= --parallel? --preset= --list-presets --fresh --clean-first --verbose -v -Wno-dev -Wdev --log-level= " +
+			options: "-S/ -B> -G= --build/ --config= -j= -j* --parallel? --preset= --list-presets --fresh --clean-first --verbose -v -Wno-dev -Wdev --log-level= " +
 				"-DCMAKE_BUILD_TYPE= -DCMAKE_EXPORT_COMPILE_COMMANDS= -DBUILD_SHARED_LIBS= -DBUILD_TESTING= -DCMAKE_CXX_STANDARD= -DCMAKE_C_STANDARD= -DCMAKE_VERBOSE_MAKEFILE= -DCMAKE_POSITION_INDEPENDENT_CODE=",
 		},
 		{
 			names: "ctest", why: "runs scripts by its options", long: true, entry: entry{operands: always},
-			options: "--test-dir/ --output-on-failure -j= --parallel= -R= -E= -L= -V -VV -N -C= --build-config= --timeout= --rerun-failed --stop-on-failure -Q --quiet --repeat= --progress --preset=",
+			options: "--test-dir/ --output-on-failure -j= --parallel= -R= -E= -L= -j* -V -VV -N -C= --build-config= --timeout= --rerun-failed --stop-on-failure -Q --quiet --repeat= --progress --preset=",
 		},
 		{
-			names: "meson", why: "runs the commands of a file", entry: entry{operands: outside},
+			names: "meson", why: "runs the commands of a file", entry: entry{operands: outside}, checks: map[string]entry{"setup": {output: true}},
 			sub: map[string]string{
 				"!setup": "--buildtype= --reconfigure --wipe", "!compile": "-C/ -j= --jobs= -v --verbose --clean",
 				"!test": "-C/ -v --verbose --print-errorlogs --suite= --no-rebuild --list -q --quiet -t= --repeat= --num-processes=",
@@ -48,7 +49,7 @@ func compilers() []row {
 			options: "-q --quiet -B --batch-mode -U -o --offline -e -X -T= -pl= -am -amd -P= -fae -ff -ntp --no-transfer-progress -DskipTests? -Dmaven.test.skip= -Dtest= -v",
 		},
 		{
-			names: "dotnet", why: "runs programs of packages", entry: entry{operands: outside}, options: "--info --list-sdks --list-runtimes",
+			names: "dotnet", why: "runs programs of packages", entry: entry{operands: given}, options: "--info --list-sdks --list-runtimes",
 			sub: map[string]string{
 				"!build !test !restore !clean": "-c= --configuration= --no-restore --no-build -v= --verbosity= --nologo -f= --framework= --filter= -t --list-tests --no-incremental",
 			},

@@ -40,9 +40,9 @@ type entry struct {
 	// needs are options without one of which the program writes a file that no option names.
 	needs string
 	// output is true where all operands are files that are written, target where the last one is. Of a program that
-	// packs files, suffix is the end of the name that it adds or removes.
+	// packs files, packs is the end of the name that it adds.
 	output, target bool
-	suffix         string
+	packs          string
 	// last is the number of operands behind which another one is an output file, 0 for none.
 	last int
 }
@@ -57,8 +57,8 @@ type row struct {
 	names, why string
 	options    string
 	entry      entry
-	// sub are the options of subcommands, checks the entries for the operands of some. A "!" before a name stands for named, and
-	// a "/" parts the words of one.
+	// sub are the options of subcommands, checks the entries for the operands of some. A "!" before a name stands for
+	// named, and a "/" parts the words of one.
 	sub    map[string]string
 	checks map[string]entry
 	// long, passes and values are those of grammar.

@@ -35,13 +35,13 @@ func speeches() []speech {
 		{names: "ruby", harmless: "--version -v", script: true, modes: map[string]string{"-c": ""}},
 		{names: "node nodejs", harmless: "--version -v", script: true, modes: map[string]string{
 			"--check": "", "-c": "",
-			"--test": "--test-name-pattern= --test-only --test-concurrency= --test-timeout= --test-skip-pattern= --test-force-exit --test-reporter=",
+			"--test": "--test-name-pattern= --test-only --test-concurrency= --test-timeout= --test-skip-pattern= --test-force-exit",
 		}},
 		{names: "deno", harmless: "--version -V", modes: map[string]string{
 			"fmt": "--check -q --quiet", "lint": "-q --quiet --json", "check": "-q --quiet", "test": "--filter= --fail-fast --parallel -q --quiet --doc --no-check",
 		}},
 		{names: "bun", harmless: "--version -v", modes: map[string]string{
-			"test": "-t= --test-name-pattern= --bail? --timeout= --rerun-each= --only --todo --coverage", "pm": "",
+			"test": "-t= --test-name-pattern= --bail? --timeout= --rerun-each= --only --todo --coverage",
 		}},
 		{names: "php", harmless: "--version -v", script: true, modes: map[string]string{"-l": ""}},
 		{names: "lua luajit", harmless: "-v", script: true},
@@ -61,9 +61,13 @@ func interpreters() map[string]*language {
 	return interpretersOnce.Get(func() map[string]*language {
 		out := map[string]*language{}
 		for _, s := range speeches() {
-			l := &language{harmless: strings.Fields(s.harmless), script: s.script, modules: s.modules, modes: map[string]*entry{}}
+			l := &language{
+				harmless: strings.Fields(s.harmless), script: s.script, modules: s.modules, modes: map[string]*entry{},
+			}
 			for word, options := range s.modes {
-				l.modes[word] = row{why: "an argument names code that the interpreter runs", options: options, entry: entry{operands: given}}.compile()
+				r := row{why: "an argument names code that the interpreter runs", options: options}
+				r.entry.operands = local
+				l.modes[word] = r.compile()
 			}
 			for name := range strings.FieldsSeq(s.names) {
 				out[name] = l
@@ -122,7 +126,7 @@ func (a *analysis) interpreter(p *Part, l *language) {
 		a.arguments(p, mode, at+1)
 	case w.Is("-m") && at+1 < len(p.Words) && l.modules:
 		a.module(p, at+1)
-	case w.Is("-jar") && at+1 < len(p.Words):
+	case w.Is("-jar") && at+1 < len(p.Words) && base(p.Words[0].Text) == "java":
 		p.doubt(at+1, why)
 	case l.script && w.Form == Literal && w.Text != "" && w.Text[0] != '-' && w.Text[0] != '@':
 	default:

@@ -22,6 +22,12 @@ func label(s string) bool { return strings.HasPrefix(s, "@") || outside(strings.
 // globbed doubts names outside as well, and patterns that the program expands itself.
 func globbed(s string) bool { return given(s) || strings.ContainsAny(s, patterns) }
 
+// local doubts names outside, patterns and addresses.
+func local(s string) bool { return globbed(s) || strings.Contains(s, ":") }
+
+// near doubts names outside, and addresses.
+func near(s string) bool { return outside(s) || strings.Contains(s, ":") }
+
 // given doubts names outside as well, and those of files with further arguments.
 func given(s string) bool { return outside(s) || strings.HasPrefix(s, "@") }
 
@@ -77,16 +83,31 @@ func distribution(s string) bool {
 	return !own && (strings.ContainsAny(s, ":/@\\") || strings.HasPrefix(s, ".") || archived(s))
 }
 
+// unpacked are the names that a program may give to what it takes out of a file.
+func unpacked(name string) []string {
+	var out []string
+	for end, left := range map[string]string{
+		".gz": "", "-gz": "", ".z": "", "-z": "", "_z": "", ".Z": "", ".tgz": ".tar", ".taz": ".tar",
+		".bz2": "", ".bz": "", ".tbz2": ".tar", ".tbz": ".tar", ".xz": "", ".lzma": "", ".txz": ".tar", ".tlz": ".tar",
+	} {
+		if short, ok := strings.CutSuffix(name, end); ok {
+			out = append(out, short+left)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // archived reports whether a name is that of an archive.
 func archived(s string) bool {
-	return slices.ContainsFunc([]string{".tgz", ".tar", ".gz", ".bz2", ".xz", ".zip", ".whl", ".egg"}, func(end string) bool {
-		return strings.HasSuffix(strings.ToLower(s), end)
-	})
+	ends := []string{".tgz", ".tar", ".gz", ".bz2", ".xz", ".zip", ".whl", ".egg"}
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(strings.ToLower(s), end) })
 }
 
 // signature reports whether a format has git ask the program that checks signatures.
 func signature(option, value string) bool {
-	return (option == "--pretty" || option == "--format" || option == "--sort") && (strings.Contains(value, "%G") || strings.Contains(value, "signature"))
+	format := option == "--pretty" || option == "--format" || option == "--sort"
+	return format && (strings.Contains(value, "%G") || strings.Contains(value, "signature"))
 }
 
 // each gives several subcommands the same entry.

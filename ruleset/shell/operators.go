@@ -5,6 +5,7 @@ func operators() []row {
 	return []row{
 		{
 			names: "docker podman", why: "starts containers with files of the host", entry: entry{operands: outside},
+			checks: map[string]entry{"build": {operands: near}},
 			sub: map[string]string{
 				"ps container/ls container/list": "-a --all -q --quiet --no-trunc -n= --last= -l --latest -s --size -f= --filter= --format=",
 				"images image/ls image/list":     "-a --all -q --quiet --no-trunc --digests -f= --filter= --format=",
@@ -61,7 +62,7 @@ func operators() []row {
 			names: "gh", why: "runs extensions and aliases",
 			sub: map[string]string{
 				"pr/list issue/list run/list release/list repo/list workflow/list": "-s= --state= -L= --limit= --json= -q= --jq= -l= --label= -A= --author= -a= --assignee= -S= --search= -R= --repo= -H= --head= -B= --base= -b= --branch= " +
-					"-w= --workflow= -t= --template=",
+					"--workflow= -t= --template=",
 				"pr/view pr/status pr/checks issue/view issue/status run/view release/view repo/view": "--json= -q= --jq= -c --comments -R= --repo= -t= --template= --log --log-failed -v --verbose -j= --job= --required",
 				"pr/diff":     "--name-only --patch --color= -R= --repo=",
 				"auth/status": "--hostname=",

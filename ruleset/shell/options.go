@@ -273,6 +273,9 @@ func (s *scanned) judgeOperands(p *Part, e *entry) {
 		w := p.Words[i]
 		// A pattern may become any name of a file, several of them, or a name with a scheme.
 		open := w.Form != Literal && (e.output || e.target || e.last > 0 || w.Wide || !strings.Contains(w.Text, "/"))
+		if e.spelled && number(w) && p.Words[i-1].Is("-j") {
+			continue
+		}
 		if e.checksOperands() && open || e.spelled || e.operands != nil && e.operands(w.Text) {
 			p.doubt(i, e.why)
 		}

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"strings"
+
 	"github.com/accessc/accessc/internal/once"
 )
 
@@ -124,9 +126,9 @@ func writers() []row {
 		{names: "mktemp", why: "writes its operands", options: "-d --directory -q --quiet -u --dry-run -t", entry: entry{output: true}},
 		{names: "dos2unix unix2dos", why: "writes its operands", options: "-q --quiet -k --keepdate", entry: entry{output: true}},
 		// The name within a file counts with -N, so that is not listed.
-		{names: "gzip gunzip pigz unpigz", why: "writes a file beside each operand", options: packs + " -n --no-name", entry: entry{output: true, suffix: ".gz"}},
-		{names: "bzip2 bunzip2", why: "writes a file beside each operand", options: packs, entry: entry{output: true, suffix: ".bz2"}},
-		{names: "xz unxz", why: "writes a file beside each operand", options: packs + " -T= --threads= -e --extreme", entry: entry{output: true, suffix: ".xz"}},
+		{names: "gzip gunzip pigz unpigz", why: "writes a file beside each operand", options: packs + " -n --no-name", entry: entry{output: true, packs: ".gz"}},
+		{names: "bzip2 bunzip2", why: "writes a file beside each operand", options: packs, entry: entry{output: true, packs: ".bz2"}},
+		{names: "xz unxz", why: "writes a file beside each operand", options: packs + " -T= --threads= -e --extreme", entry: entry{output: true, packs: ".xz"}},
 		{names: "base64", why: "writes a file by its options", options: "-d -D --decode -i --ignore-garbage -w= --wrap= -b="},
 		{names: "iconv", why: "writes a file by its options", options: "-f= --from-code= -t= --to-code= -c -l --list -s --silent -o> --output>"},
 		{names: "yq", why: "writes files by its options", options: "-r --raw-output -o= --output-format= -p= --input-format= -P --prettyPrint -e --exit-status -N --no-doc -M --no-colors -C --colors -n --null-input -y -Y -j -c -S"},
@@ -136,6 +138,13 @@ func writers() []row {
 		{names: "top", why: "runs commands by its keys", options: "-b -n= -p= -d= -u= -o= -H -c -i -l= -s= -w?"},
 		{names: "dmesg", why: "starts a pager by its options", options: "-T --ctime -w --follow -l= --level= -f= --facility= -x --decode -k --kernel -u --userspace -t -L? --color? --nopager"},
 		{names: "nslookup", why: "reads commands", long: true, options: "-type= -query= -timeout= -debug", entry: entry{alone: "it reads commands"}},
+		{names: "zstdcat", why: "writes a file by its options", options: "-q -v -f -l -t"},
+		{names: "getconf", why: "starts a program by its options", options: "-a"},
+		{names: "tput", why: "starts the program that a terminal's description names", entry: entry{operands: func(s string) bool {
+			return s == "init" || s == "reset" || strings.HasPrefix(s, "rs") || strings.HasPrefix(s, "i")
+		}}},
+		{names: "arch", why: "runs a command, on some systems", entry: entry{operands: always}},
+		{names: "clang-format", why: "reads further files by its options", long: true, options: "-i -n --dry-run --Werror -verbose --verbose -style= --style=", entry: entry{operands: given}},
 		{names: "tokei cloc scc", why: "starts programs, and writes files, by its options", options: "-f --files -e= --exclude= --exclude-dir= --include-lang= --by-file -C --compact --no-cocomo --sort="},
 	}
 }

@@ -259,7 +259,8 @@ func (x *examination) borrowed() {
 var notHeld = map[string][]string{
 	"claude-code": {
 		"files that a prompt names with @, which are read without a tool", "commands that you type behind !",
-		"searches that the model's host makes, and its other tools there", "claude --bare and --dangerously-skip-permissions, which no file shows",
+		"searches that the model's host makes, and its other tools there", "constraints of an MCP server that the agent calls by a name of its own: a plugin's, an account's, a shortened one",
+		"claude --bare and --dangerously-skip-permissions, which no file shows",
 	},
 	"codex": {
 		"input to a command that runs already (write_stdin)", "web searches, images and other tools of the model's host",
@@ -270,6 +271,7 @@ var notHeld = map[string][]string{
 		"Copilot in the cloud, which has no accessc: a hook of the workspace refuses all there",
 	},
 	"cursor": {
+		"constraints of an MCP server that lists no tools: the events name no server, so a tool counts for every server that lists one of its name",
 		"completions (Tab)", "commands in your own terminals", "Cursor in the cloud, which has no accessc: a hook of the workspace refuses all there",
 	},
 	"gemini": {
