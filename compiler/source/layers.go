@@ -66,6 +66,8 @@ type Set struct {
 	// Listed are the absolute paths of directories in which patterns of extends look: a file
 	// that appears there may become a layer.
 	Listed []string
+	// Patterns are those patterns.
+	Patterns []Pattern
 }
 
 // Load reads every layer. It goes on after an error, so that one run reports the
