@@ -73,6 +73,22 @@ func Join(all ...ir.Held) ir.Held {
 	return out
 }
 
+// Names is how a cell is held by means that know places and no patterns: names that patterns of protected paths match can be
+// made, changed and moved.
+func Names(v *ir.View, c ir.Cell, held ir.Held, why ir.CauseID) ir.Held {
+	if OfNames(v, c) {
+		return Join(held, Weaker(ir.GapFSProtected, why))
+	}
+	return held
+}
+
+// OfNames reports whether a cell is about what patterns of protected paths take away.
+func OfNames(v *ir.View, c ir.Cell) bool {
+	r, ok := c.Rule.(*ir.FSRule)
+	return ok && r.Guards() && v.ProtectsNames() &&
+		(c.Aspect == ir.AspectCreate || c.Aspect == ir.AspectUpdate || c.Aspect == ir.AspectDelete || c.Aspect == ir.AspectMove)
+}
+
 func addMissing(to, causes []ir.Cause) []ir.Cause {
 	for _, c := range causes {
 		if !slices.Contains(to, c) {

@@ -55,6 +55,8 @@ type Result struct {
 	Files source.Files
 	// Listed are the directories in which a new file may become a layer.
 	Listed []string
+	// Patterns are the patterns by which it may.
+	Patterns []source.Pattern
 	// Bindings are the targets of external rules, approved or not, sorted by rule path. A
 	// portable policy has none.
 	Bindings []Binding
@@ -88,7 +90,7 @@ func Compile(opts Options) (*Result, error) {
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
 	opts.Layers.Root, opts.Layers.Tree, opts.Layers.View = resolver.Root, opts.Tree, opts.View
 	set, findings := source.Load(opts.Layers)
-	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
+	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
 	res.first = map[string]ir.Pos{}

@@ -8,7 +8,7 @@
 //	           set KEY=VALUE, user FILE, attestation FILE, sign KEY, found (the workspace was not named)
 //	setup      more than plain files, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
 //	           home PATH, layers-home PATH (~/ in rules), size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
-//	           approve RULE TARGET
+//	           approve RULE TARGET, tracked PATH (in the index of a git repository)
 //	ask        questions to put to the policies, one per line: TOOL QUESTION
 //	want.txt   the findings as text
 //	want.ask   the answers
@@ -19,6 +19,7 @@
 package golden
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -185,6 +186,9 @@ func (c *Case) setup(t testing.TB, lines [][]string) {
 		case "unreadable":
 			write(t, path, []byte("# nobody reads this\n"))
 			err = os.Chmod(path, 0)
+		case "tracked":
+			write(t, c.place(".git/HEAD"), []byte("ref: refs/heads/main\n"))
+			write(t, c.place(".git/index"), index(w[1]))
 		case "approve":
 			mounts = append(mounts, map[string]string{"rule_path": c.expand(w[1]), "canonical_target": c.expand(w[2])})
 		default:
@@ -198,6 +202,14 @@ func (c *Case) setup(t testing.TB, lines [][]string) {
 		data, _ := json.Marshal(map[string]any{"mounts": mounts})
 		write(t, c.Options.State.Approvals(), data)
 	}
+}
+
+// index is an index of git with one file (gitformat-index(5)), without the checksum, which is not looked at.
+func index(name string) []byte {
+	entry := append(make([]byte, 62), name...)
+	binary.BigEndian.PutUint32(entry[24:], 0o100644)
+	entry = append(entry, make([]byte, 8-len(entry)%8)...)
+	return slices.Concat([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x01"), entry, make([]byte, 20))
 }
 
 // manyRules returns a layer with more fs rules than one writes by hand.

@@ -58,9 +58,14 @@ func (v *View) access(c Capability, on Place) Verdict {
 		out.Reason = ReasonRoot
 		return out
 	}
-	if r.caps.Has(c) {
-		out.Effect = Allow
+	if !r.caps.Has(c) {
+		return out
 	}
+	if n := v.guarded(c, on.At); n != nil {
+		out.Reason, out.Rule = ReasonRule, n.rule
+		return out
+	}
+	out.Effect = Allow
 	return out
 }
 
@@ -190,6 +195,9 @@ func (v *View) rename(src, dst Place, srcKind, dstKind NodeKind) Verdict {
 	matters := All
 	if srcKind == File {
 		matters = FileCaps
+	} else if n := v.brings(src.At, dst.At); n != nil {
+		d.Effect, d.Reason, d.Need, d.Rule = Deny, ReasonNoGain, Create, n.rule
+		return d
 	}
 	return v.noGain(src, dst, matters, d)
 }

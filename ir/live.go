@@ -95,7 +95,7 @@ func (l *Live) Ceiling(at Location) (CapSet, *FSRule) {
 	}
 	caps := r.caps
 	for _, p := range l.protected {
-		if at.Under(In(p.Path)) {
+		if p.Covers(at.Path) {
 			caps &^= Write
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 // ProtectedVersion is the version of the list of protected paths. It changes with every
 // change of the list.
-const ProtectedVersion = 4
+const ProtectedVersion = 5
 
 // ProtectedPath is a place of a workspace whose files decide which programs later run outside
 // of the sandbox, or are the policy. A grant on a directory around it does not permit creating,
@@ -15,6 +15,9 @@ const ProtectedVersion = 4
 type ProtectedPath struct {
 	// Path is relative to the workspace root.
 	Path string
+	// Pattern is true where Path is a pattern: its components are matched as by MatchName, and "**" stands for any number of
+	// directories. It protects on Linux alone.
+	Pattern bool
 	// Why is the reason shown to users.
 	Why string
 	// Origin is the source of the path: the list, or a layer that was read from it.
@@ -46,7 +49,11 @@ func (v *View) protect(more []ProtectedPath) {
 	if v.protected = listedProtected(); len(v.Tool.Protected)+len(more) > 0 {
 		v.protected = slices.Concat(v.protected, v.Tool.Protected, more)
 	}
+	v.protectNames()
 	for _, p := range v.protected {
+		if p.Pattern {
+			continue
+		}
 		ref, exact := root.ruleFor(p.Path)
 		if exact || ref < 0 || v.refs[ref].caps&Write == 0 {
 			continue
@@ -71,6 +78,7 @@ const protectedID = "protected"
 // Reasons of protected paths.
 const (
 	WhyPolicy  = "says what tools may do"
+	whyBelow   = "says what tools may do that are started there"
 	WhyGit     = "git runs programs that it names"
 	WhyLock    = "git or a build makes a protected file of it by renaming"
 	bare       = "with it git takes the directory for a repository, and its files for git's own"
@@ -86,6 +94,9 @@ const (
 // listed by the names that they read without a setting (their documentation of November 2026). Names with a pattern,
 // such as *.code-workspace, are no paths, and no system enforces them exactly.
 var protected = [...]ProtectedPath{
+	{Path: "*/**/.accessc", Pattern: true, Why: whyBelow},
+	{Path: "*/**/.jp", Pattern: true, Why: whyBelow},
+	{Path: "*/**/accessc.toml", Pattern: true, Why: whyBelow},
 	{Path: ".accessc", Why: WhyPolicy},
 	{Path: ".aider.conf.yml", Why: agentRuns},
 	{Path: ".appveyor.yml", Why: serverRuns},

@@ -36,6 +36,11 @@ func (v *View) Trace(op Operation, verdict Verdict) []Considered {
 	default:
 		out = v.tracePlaces(Describe(op).Places)
 	}
+	for i := range v.names {
+		if r := v.names[i].rule; verdict.Rule == Rule(r) {
+			out = append(out, Considered{ID: protectedID, Rule: r})
+		}
+	}
 	for i := range out {
 		out[i].Wins = out[i].Rule == verdict.Rule
 		switch {

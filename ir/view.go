@@ -15,6 +15,8 @@ type View struct {
 	// bind are the host's bindings, nil in a portable view.
 	bind      *Bindings
 	protected []ProtectedPath
+	// names are the patterns of protected paths in effect.
+	names []namePattern
 	// beside are further views by whose rules no move may gain either.
 	beside []*View
 

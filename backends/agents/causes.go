@@ -11,6 +11,7 @@ const (
 	WhyWhole    ir.CauseID = "agents.whole"
 	WhyUnread   ir.CauseID = "agents.unread"
 	WhyNested   ir.CauseID = "agents.nested"
+	WhyNames    ir.CauseID = "agents.names"
 	WhyPattern  ir.CauseID = "agents.pattern"
 	WhyTemp     ir.CauseID = "agents.temp"
 	WhyUnbound  ir.CauseID = "agents.unbound"
@@ -42,6 +43,7 @@ func Sentences() backends.Sentences {
 		WhyWhole:    "the program knows no part of writing, so the place can only be read",
 		WhyUnread:   "a place without read cannot be used at all",
 		WhyNested:   "a place in one that may not be written cannot be opened for writing again",
+		WhyNames:    "places are known and no names: protected ones can be created in every directory that may be written",
 		WhyPattern:  "a name that the program would read as a pattern has no entry, and the directory in which it is an exception gets no more than it",
 		WhyTemp:     "the program has a directory for temporary files of its own",
 		WhyUnbound:  "the directory is known on a host alone: build --resolve writes it",

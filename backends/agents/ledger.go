@@ -107,6 +107,9 @@ func (h *Holder) files(c ir.Cell) ir.Held {
 	if c.ID == ir.DefaultRule {
 		all = append(all, h.Default[c.Aspect])
 	}
+	if backends.OfNames(h.Plan.View, c) {
+		all = append(all, More(WhyNames))
+	}
 	for _, at := range h.byRule[c.ID] {
 		all = append(all, h.place(at, c.Aspect))
 	}

@@ -69,6 +69,8 @@ type Protected struct {
 	Version int `json:"version"` // of the list of paths
 	// More lists further paths, relative to the root.
 	More []string `json:"more,omitempty"`
+	// Patterns lists further patterns of paths.
+	Patterns []string `json:"patterns,omitempty"`
 }
 
 // Base names the list of grants outside of the workspace.
@@ -177,7 +179,11 @@ func build(t *ir.Tool, target backends.Target) Context {
 	if t.Protects {
 		a.Protected = &Protected{Version: ir.ProtectedVersion}
 		for _, p := range slices.Concat(t.Protected, target.Facts.Protected) {
-			a.Protected.More = append(a.Protected.More, p.Path)
+			if p.Pattern {
+				a.Protected.Patterns = append(a.Protected.Patterns, p.Path)
+			} else {
+				a.Protected.More = append(a.Protected.More, p.Path)
+			}
 		}
 	}
 	for i := range t.Net {

@@ -54,6 +54,9 @@ func (c *Context) Policy() (*ir.Tool, error) {
 		for _, path := range p.More {
 			t.Protected = append(t.Protected, ir.ProtectedPath{Path: path})
 		}
+		for _, path := range p.Patterns {
+			t.Protected = append(t.Protected, ir.ProtectedPath{Path: path, Pattern: true})
+		}
 	}
 	for _, r := range c.Access.FS {
 		t.FS = append(t.FS, c.Access.rule(r))

@@ -8,6 +8,7 @@ import (
 // The causes of the ledger.
 const (
 	whyAsk       ir.CauseID = "kubernetes.ask"
+	whyNames     ir.CauseID = "kubernetes.names"
 	whyWhole     ir.CauseID = "kubernetes.whole"
 	whyGuards    ir.CauseID = "kubernetes.guards"
 	whyProtected ir.CauseID = "kubernetes.protected"
@@ -46,6 +47,7 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
+		whyNames: "places are known and no names: protected ones can be created in every directory that may be written",
 		whyAsk:   "what the list may covers is not granted while a tool runs here",
 		whyWhole: "a place is writable as a whole or not at all, so it is not",
 		whyGuards: "a place that holds protected paths is mounted for reading; access.accept = [\"fs.protected\"] has it written to, " +

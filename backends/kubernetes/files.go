@@ -100,6 +100,17 @@ func (c *conversion) kind(r *ir.Region) access {
 	}
 }
 
+// writes reports whether some directory of the workspace is for writing.
+func (c *conversion) writes() bool {
+	found := false
+	for _, top := range c.tops {
+		top.Walk(func(r *ir.Region) {
+			found = found || r.At.Root.Kind == ir.Workspace && !r.Guarded() && c.kind(r) == readWrite
+		})
+	}
+	return found
+}
+
 // exposes reports whether the policy accepts that protected paths are not held.
 func (c *conversion) exposes() bool {
 	return slices.ContainsFunc(c.tool.Accept, func(a ir.Acceptance) bool { return a.Gap == ir.GapFSProtected })

@@ -22,7 +22,11 @@ func (c *conversion) held(cell ir.Cell) ir.Held {
 	}
 	switch r := cell.Rule.(type) {
 	case *ir.FSRule:
-		return c.rule(cell, r)
+		held := c.rule(cell, r)
+		if c.writes() {
+			held = backends.Names(c.view, cell, held, whyNames)
+		}
+		return held
 	case *ir.NetRule:
 		if r.Listen {
 			return c.listener(r)

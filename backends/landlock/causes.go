@@ -25,6 +25,8 @@ const (
 	whyRefer      ir.CauseID = "landlock.refer"
 	whyPinned     ir.CauseID = "landlock.pinned"
 	whyGain       ir.CauseID = "landlock.escalation"
+	whyNames      ir.CauseID = "landlock.names"
+	whyBrings     ir.CauseID = "landlock.brings"
 	whyLinks      ir.CauseID = "landlock.links"
 	whyMoveOver   ir.CauseID = "landlock.move-over"
 	whySocket     ir.CauseID = "landlock.socket"
@@ -88,6 +90,9 @@ func Sentences() backends.Sentences {
 		whyPinned:   "Landlock allows a directory that leads to a rule's path to be renamed",
 		whyGain: "Landlock compares rights, and the new directory does not show all that a file would " +
 			"gain there",
+		whyNames: "Landlock knows directories and files, and no names: protected ones could be created in every " +
+			"directory",
+		whyBrings:   "Landlock allows a directory to be moved here in which the tool has created protected names",
 		whyLinks:    "hard links are refused: Landlock does not ask for update of the linked file",
 		whyMoveOver: "a rename replaces a file only with create and delete of it",
 		whySocket:   "without a supervisor no socket can be created",

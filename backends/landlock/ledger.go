@@ -59,10 +59,12 @@ type kind struct {
 	traits
 	caps ir.CapSet
 	root ir.RootKind
+	// guards is set for protected paths, whose names patterns may protect as well.
+	guards bool
 }
 
 func (w *ledgerWriter) kind(id ir.RuleID, r *ir.FSRule) kind {
-	return kind{w.byRule[id], r.Caps, r.At.Root.Kind}
+	return kind{w.byRule[id], r.Caps, r.At.Root.Kind, r.Guards()}
 }
 
 func (s *ruleset) ledger() ir.Ledger {
@@ -96,7 +98,7 @@ func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
 	}
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
-		return w.rule(c, r, abi)
+		return w.names(c, r, w.rule(c, r, abi))
 	case *ir.NetRule:
 		if r.Listen {
 			return w.listen()
@@ -196,6 +198,21 @@ func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, abi int) ir.Held {
 			return backends.Exact
 		}
 		return w.granted(c, r.Caps, t, abi)
+	}
+}
+
+// names adds how names are held that patterns protect: the supervisor judges each when it is made, and directories that
+// could bring some when they are moved.
+func (w *ledgerWriter) names(c ir.Cell, r *ir.FSRule, held ir.Held) ir.Held {
+	switch {
+	case !w.view.ProtectsNames():
+		return held
+	case r.Guards() && slices.Contains([]ir.Aspect{ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete}, c.Aspect):
+		return backends.Join(backends.Supervised(ir.GapFSProtected, whyNames), held)
+	case c.Aspect == ir.AspectMove && r.At.Root.Kind == ir.Workspace && r.Caps.Has(ir.Create):
+		return backends.Join(held, backends.Supervised(ir.GapFSProtected, whyBrings))
+	default:
+		return held
 	}
 }
 

@@ -92,7 +92,7 @@ type judged struct {
 // judges derives the classes from the grants that the ruleset cannot express.
 // See RATIONALE D44.
 func (s *ruleset) judges() Judges {
-	j := Judges{Names: s.unseenGain()}
+	j := Judges{Names: s.unseenGain() || s.view.ProtectsNames()}
 	executes, alone := false, false
 	s.walk(func(r *ir.Region) {
 		j.Names = j.Names || s.loose(r)
@@ -169,7 +169,7 @@ func (j *Judges) add(c ir.CapSet) {
 
 // met are the gaps that a supervisor closes.
 var met = []ir.Gap{
-	ir.GapCommandsArgs, ir.GapCommandsEnvs, ir.GapCommandsProgram, ir.GapFSCreate, ir.GapFSMetadata, ir.GapFSMove, ir.GapFSRevoke,
+	ir.GapCommandsArgs, ir.GapCommandsEnvs, ir.GapCommandsProgram, ir.GapFSCreate, ir.GapFSMetadata, ir.GapFSMove, ir.GapFSProtected, ir.GapFSRevoke,
 	ir.GapLimitWallTime, ir.GapNetAddress, ir.GapNetHost, ir.GapNetListen,
 }
 

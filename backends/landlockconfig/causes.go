@@ -8,6 +8,7 @@ import (
 // The causes of the ledger.
 const (
 	whyNoLandlock  ir.CauseID = "landlockconfig.no-landlock"
+	whyDeeper      ir.CauseID = "landlockconfig.deeper"
 	whyAsk         ir.CauseID = "landlockconfig.ask"
 	whyException   ir.CauseID = "landlockconfig.exception"
 	whyUnread      ir.CauseID = "landlockconfig.unread"
@@ -43,6 +44,7 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
+		whyDeeper:     "places are known and no names: protected ones can be created in every directory that may be written",
 		whyNoLandlock: "this kernel has no Landlock, and landlockconfig starts the tool all the same",
 		whyAsk:        "what the list may covers is not granted while a tool runs here",
 		whyException: "Landlock cannot take a right away below a directory, so it is granted nowhere in one that " +

@@ -37,7 +37,7 @@ func (g *grants) held(c ir.Cell, abi int) ir.Held {
 	}
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
-		return g.rule(c, r, abi)
+		return backends.Names(g.view, c, g.rule(c, r, abi), whyDeeper)
 	case *ir.NetRule:
 		if r.Listen {
 			return g.listener(r, abi)

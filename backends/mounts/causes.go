@@ -8,6 +8,7 @@ import (
 // The causes of the ledger.
 const (
 	whyAsk       ir.CauseID = "mounts.ask"
+	whyNames     ir.CauseID = "mounts.names"
 	whyWhole     ir.CauseID = "mounts.whole"
 	whyStarts    ir.CauseID = "mounts.starts"
 	whyUnread    ir.CauseID = "mounts.unread"
@@ -52,6 +53,7 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
+		whyNames:  "places are known and no names: protected ones can be created in every directory that may be written",
 		whyAsk:    "the places that the list may covers are not granted while a tool runs here",
 		whyWhole:  "a place is writable as a whole or not at all: one of create, update and delete gives all three, and reading",
 		whyStarts: "files that may be read may be started",

@@ -64,7 +64,11 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 	}
 	switch c.Resource {
 	case ir.FS:
-		return w.files(c)
+		held := w.files(c)
+		if w.writes() {
+			held = backends.Names(w.view, c, held, whyNames)
+		}
+		return held
 	case ir.Net:
 		return w.network(c)
 	case ir.Env:
@@ -84,6 +88,16 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 		return backends.When(!w.means.OwnProcesses, backends.Weaker(ir.GapProcessSignal, whySignal))
 	}
 	return ir.Held{}
+}
+
+// writes reports whether some directory of the workspace is mounted for writing.
+func (w *ledgerWriter) writes() bool {
+	for r, at := range w.laid {
+		if r.At.Root.Kind == ir.Workspace && at.shows().mode == ReadWrite {
+			return true
+		}
+	}
+	return false
 }
 
 // files says how one aspect of all regions is held that a rule governs.

@@ -8,6 +8,7 @@ import (
 // The causes of the ledger.
 const (
 	whyAsk       ir.CauseID = "mxc.ask"
+	whyNames     ir.CauseID = "mxc.names"
 	whyWhole     ir.CauseID = "mxc.whole"
 	whyUnread    ir.CauseID = "mxc.unread"
 	whyExecute   ir.CauseID = "mxc.execute"
@@ -29,6 +30,7 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
+		whyNames:   "places are known and no names: protected ones can be created in every directory that may be written",
 		whyAsk:     "what the list may covers is not granted while a tool runs here",
 		whyWhole:   "a place is writable as a whole or not at all, so it is not",
 		whyUnread:  "a place without read cannot be used at all",

@@ -19,7 +19,7 @@ func (p *conversion) held(c ir.Cell) ir.Held {
 	}
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
-		return p.rule(c, r)
+		return backends.Names(p.view, c, p.rule(c, r), whyNames)
 	case *ir.NetRule:
 		if r.Listen {
 			return backends.When(r.Allow, backends.Stricter(whyListen))

@@ -211,7 +211,7 @@ func TestLedgerIsWhole(t *testing.T) {
 		}
 	}
 	rules := map[ir.Resource][]string{
-		ir.FS: {"fs[0]", "fs[1]", "fs[2]", "fs[3]", "fs[4]", "home", "tmp", "default"}, ir.Commands: {"default"}, ir.Process: {"default"},
+		ir.FS: {"fs[0]", "fs[1]", "fs[2]", "fs[3]", "fs[4]", "home", "tmp", "protected", "default"}, ir.Commands: {"default"}, ir.Process: {"default"},
 		ir.Net: {"net[0]", "net[1]", "net[2]", "net[3]", "net[4]", "net[5]", "net[6]", "net[7]", "net[8]", "net[9]", "default"}, ir.Limits: {"wall_time", "memory"},
 	}
 	for i := range example().Env {

@@ -107,7 +107,7 @@ func TestMovedApart(t *testing.T) {
 		}
 		for _, row := range ledger {
 			if slices.Contains(row.Rules, c.ID) && slices.Contains(row.Aspects, c.Aspect) && row.Resource == ir.FS {
-				if got, want := slices.ContainsFunc(row.Held.Causes, func(c ir.Cause) bool { return c.ID == "oci.moved" }), r.At == ir.In("out") || r.At == ir.In("out/.env"); got != want {
+				if got, want := slices.ContainsFunc(row.Held.Causes, func(c ir.Cause) bool { return c.ID == "oci.moved" }), r.At == ir.In("out") || r.At == ir.In("out/.env") || r.Guards(); got != want {
 					t.Errorf("%s %v: %+v", r.Written, c.Aspect, row.Held)
 				}
 			}

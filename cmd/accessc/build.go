@@ -84,7 +84,7 @@ func (c *buildCmd) Run(g *globals) error {
 	}
 	g.summarize(report, c.Out)
 	if g.Shared {
-		g.sayLeftOut()
+		g.sayLeftOut(res)
 	}
 	return nil
 }

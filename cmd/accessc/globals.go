@@ -30,7 +30,7 @@ type globals struct {
 	Config    []string `placeholder:"FILE" sep:"none" help:"A further layer; a directory means its *.toml. Repeatable."`
 	Untrusted []string `placeholder:"FILE" sep:"none" help:"A further layer that may only narrow the permissions of the others. Repeatable."`
 	Set       []string `placeholder:"KEY=VALUE" sep:"none" help:"Set a dotted key over every layer. Repeatable."`
-	Shared    bool     `help:"Leave out the layers that are not committed: the user's own and .accessc/local.toml."`
+	Shared    bool     `help:"Leave out the layers that are not committed: the user's own, and .accessc/local.toml unless git tracks it."`
 	Color     string   `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
 
 	// untested leaves the policies' own tests unasked.
@@ -118,18 +118,14 @@ func (g *globals) committed() *globals {
 	return &out
 }
 
-// sayLeftOut names the layers that there are and that were left out.
-func (g *globals) sayLeftOut() {
-	root, err := g.root()
-	if err != nil {
-		return
-	}
+// sayLeftOut names the layers that there are and that a compilation left out.
+func (g *globals) sayLeftOut(res *hostfacts.Result) {
 	var names []string
 	for path, name := range map[string]string{
-		userdir.UserConfig():                   "your own layer",
-		source.Request{Root: root}.LocalPath(): ".accessc/local.toml",
+		userdir.UserConfig(): "your own layer",
+		res.LocalPath():      ".accessc/local.toml",
 	} {
-		if _, err := os.Stat(path); err == nil {
+		if _, err := os.Stat(path); err == nil && !(res.Tracked && path == res.LocalPath()) {
 			names = append(names, name)
 		}
 	}

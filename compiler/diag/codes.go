@@ -78,6 +78,7 @@ const (
 	BadConstraint   Code = "ACC074"
 	TooManyRules    Code = "ACC080"
 	Inexpressible   Code = "ACC081"
+	LocalTracked    Code = "ACC082"
 	BadApprovals    Code = "ACC085"
 	NotWorkspace    Code = "ACC086"
 	BadSigner       Code = "ACC087"
@@ -164,6 +165,7 @@ func registry() map[Code]entry {
 			BadConstraint:   {Error, "not a constraint"},
 			TooManyRules:    {Error, "too many rules for a target"},
 			Inexpressible:   {Error, "a rule cannot be written for a target"},
+			LocalTracked:    {Warning, "the layer of one checkout is committed"},
 			NotWorkspace:    {Error, "a directory that is not taken as workspace by itself"},
 			BadSigner:       {Error, "a signer has no usable key"},
 			OpenSigners:     {Error, "a file does not count that says who may sign"},

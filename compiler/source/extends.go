@@ -115,6 +115,7 @@ func (l *loader) expand(kind ir.Layer, f *File, item *Value, at string) []string
 var (
 	errBound   = errors.New("too much")
 	errPattern = errors.New("found a pattern that is malformed")
+	errParts   = fmt.Errorf("found a pattern of more than %d parts", ir.MaxPatternParts)
 )
 
 // match returns the paths that a pattern without braces stands for. Errors of the walk are not
@@ -142,7 +143,11 @@ func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error)
 			return nil, errPattern
 		}
 	}
+	if len(parts)-first > ir.MaxPatternParts {
+		return nil, errParts
+	}
 	l.set.Listed = append(l.set.Listed, base)
+	l.set.Patterns = append(l.set.Patterns, Pattern{base, parts[first:]})
 	tree, at, err := l.directory(kind, base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -167,6 +172,35 @@ func (l *loader) directory(kind ir.Layer, base string) (tree fs.FS, at string, e
 		return w.tree, at, err
 	}
 	return l.req.View.Below(base), ".", nil
+}
+
+// Pattern is a pattern of extends in a directory.
+type Pattern struct {
+	Base  string   // absolute
+	Parts []string // from the first one with a metacharacter on
+}
+
+// Inside returns the patterns of the files that a pattern may match in a directory at or below its base: what is left of it
+// on the way there.
+func (p Pattern) Inside(dir string) []string {
+	rel, err := filepath.Rel(p.Base, dir)
+	if err != nil || rel != "." && !filepath.IsLocal(rel) {
+		return nil
+	}
+	w := walk{parts: p.Parts}
+	states := w.closure([]int{0})
+	if rel != "." {
+		for _, name := range strings.Split(filepath.ToSlash(rel), "/") {
+			states = w.step(name, states)
+		}
+	}
+	var out []string
+	for _, s := range states {
+		if s < len(p.Parts) {
+			out = append(out, strings.Join(p.Parts[s:], "/"))
+		}
+	}
+	return out
 }
 
 // walk visits a directory once for all the ways in which a pattern may match: the states

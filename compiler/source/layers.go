@@ -22,9 +22,11 @@ type Request struct {
 	Root string
 	// User is the path of the user's own file; empty leaves that layer out.
 	User string
-	// Shared leaves out the layers that are not committed with the workspace: the user's and
-	// the local one.
+	// Shared leaves out the layers that are not committed with the workspace: the user's, and
+	// the local one unless it is.
 	Shared bool
+	// Tracked is true where git has the local layer: it is a layer of the repository then.
+	Tracked bool
 	// Configs are files or directories, in order.
 	Configs []string
 	// Untrusted are files or directories that may only narrow, in order, after Configs.
@@ -36,8 +38,8 @@ type Request struct {
 	Edited map[string][]byte
 	// Home is the user's home directory, which names below it are shortened to.
 	Home string
-	// Tree, unless nil, has the workspace layers in place of the disk: the workspace as
-	// it is in a revision.
+	// Tree, unless nil, has the layers of the workspace in place of the disk: the workspace as
+	// it is in a revision, the local layer included.
 	Tree fs.ReadLinkFS
 	// View, unless nil, keeps how the host was looked at.
 	View *hostview.View
@@ -64,6 +66,8 @@ type Set struct {
 	// Listed are the absolute paths of directories in which patterns of extends look: a file
 	// that appears there may become a layer.
 	Listed []string
+	// Patterns are those patterns.
+	Patterns []Pattern
 }
 
 // Load reads every layer. It goes on after an error, so that one run reports the
@@ -82,7 +86,7 @@ func Load(req Request) (Set, diag.List) {
 	}
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, ".jp", "config.toml"))
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, "accessc.toml"))
-	if !req.Shared {
+	if !req.Shared || req.Tracked || req.Tree != nil {
 		l.optional(ir.LayerLocal, req.LocalPath())
 	}
 	for _, c := range req.Configs {
@@ -146,7 +150,9 @@ func (l *loader) workspace(kind ir.Layer) workspace {
 	return l.disk
 }
 
-func (l *loader) revised(kind ir.Layer) bool { return kind == ir.LayerWorkspace && l.req.Tree != nil }
+func (l *loader) revised(kind ir.Layer) bool {
+	return (kind == ir.LayerWorkspace || kind == ir.LayerLocal) && l.req.Tree != nil
+}
 
 // user loads the user's own layer. A file of the workspace is none: variables that a repository sets
 // for a start of accessc may name it.

@@ -318,6 +318,9 @@ func (p *Planner) harmless(then *hostfacts.Result, t *ir.Tool, v *ir.View) error
 		}
 	}
 	for _, g := range p.View.Protected() {
+		if g.Pattern {
+			continue // no rule grants what it protects but one on the place itself, which is reserved
+		}
 		for _, c := range ir.Write.List() {
 			op := ir.Access{Cap: c, On: ir.Direct(ir.In(g.Path))}
 			if v.Decide(op).Allowed() && !p.View.Decide(op).Allowed() {

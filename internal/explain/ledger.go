@@ -198,7 +198,10 @@ type reasons struct{ list []string }
 
 func (r *reasons) cell(l ir.Ledger, c cell, p ir.Platform, level int) string {
 	row, ok := l.Cell(c.resource, c.rules[0], c.aspect, p, level)
-	if !ok {
+	switch {
+	case !ok && c.rules[0] == "protected":
+		return "not protected" // patterns of names are in effect on Linux alone
+	case !ok:
 		return "?"
 	}
 	text := row.Is.String()

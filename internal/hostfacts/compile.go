@@ -23,7 +23,8 @@ type Options struct {
 	// Untested skips access.tests, for callers that run them themselves or explain why one
 	// fails.
 	Untested bool
-	// Sensitive looks on this host's disk for sensitive paths that rules reach, and warns.
+	// Sensitive looks on this host's disk for sensitive paths that rules reach, and for a local layer that
+	// git tracks, and warns.
 	Sensitive bool
 	// State overrides the state directory; empty means the user's own.
 	State userdir.Dir
@@ -34,6 +35,8 @@ type Result struct {
 	*compiler.Result
 	// State is the directory of the workspace's state; empty when there is none.
 	State userdir.Dir
+	// Tracked is true where the local layer was asked about and git has it.
+	Tracked bool
 
 	view      *hostview.View
 	resolved  bool
@@ -57,6 +60,9 @@ func Compile(opts Options) (*Result, error) {
 			return nil, err
 		}
 	}
+	if opts.Tree == nil && (opts.Sensitive || opts.Layers.Shared) {
+		opts.Layers.Tracked = r.tracked(resolver)
+	}
 	var unusable error
 	if opts.Resolve {
 		opts.Approved, unusable = r.approved(resolver, opts.Planned)
@@ -70,6 +76,9 @@ func Compile(opts Options) (*Result, error) {
 		d.Label = unusable.Error()
 		d.Hint = "external rules stay dropped until that is repaired"
 		r.Report(d)
+	}
+	if r.Tracked = opts.Layers.Tracked; r.Tracked && opts.Sensitive {
+		r.Report(r.trackedFinding())
 	}
 	r.check(opts)
 	return r, nil

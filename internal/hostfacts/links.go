@@ -48,7 +48,7 @@ func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
 	own := func(link ir.Location) bool {
 		return slices.ContainsFunc(protected, func(p ir.ProtectedPath) bool { return ir.In(p.Path).Under(link) })
 	}
-	i := slices.IndexFunc(protected, func(p ir.ProtectedPath) bool { return rule.At.Under(ir.In(p.Path)) })
+	i := slices.IndexFunc(protected, func(p ir.ProtectedPath) bool { return rule.At.Root.Kind == ir.Workspace && p.Covers(rule.At.Path) })
 	if i < 0 || !slices.ContainsFunc(rule.Links, func(link ir.Location) bool { return !own(link) }) {
 		return ""
 	}

@@ -28,7 +28,7 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 	}
 	r.guarded = []ir.ProtectedPath{}
 	add := func(at, why string) {
-		known := func(p ir.ProtectedPath) bool { return p.Path == at || strings.HasPrefix(at, p.Path+"/") }
+		known := func(p ir.ProtectedPath) bool { return !p.Pattern && ir.Within(at, p.Path) }
 		if at == "" || at == "." || slices.ContainsFunc(ir.ProtectedPaths(), known) || slices.ContainsFunc(r.guarded, known) {
 			return
 		}
@@ -36,6 +36,9 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 	}
 	r.guardGit(add)
 	for _, p := range ir.ProtectedPaths() {
+		if p.Pattern {
+			continue
+		}
 		if found, ok := r.here(p.Path); ok && len(found.Links) > 0 {
 			r.guardAt(path.Join(r.Resolver.Root, p.Path), p.Why, add)
 		}
@@ -56,8 +59,28 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 			add(r.within(found.Abs), ir.WhyPolicy)
 		}
 	}
+	for _, p := range r.Patterns {
+		// What a pattern looks for in a directory of the workspace lies in that directory, which is protected whole; in the
+		// workspace itself, or above it, only the names are left.
+		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(p.Base)); err == nil {
+			p.Base = filepath.FromSlash(found.Abs)
+		}
+		for _, pattern := range p.Inside(filepath.FromSlash(r.Resolver.Root)) {
+			r.guardPattern(pattern)
+		}
+	}
 	slices.SortFunc(r.guarded, func(a, b ir.ProtectedPath) int { return strings.Compare(a.Path, b.Path) })
 	return r.guarded
+}
+
+// guardPattern adds the names that a pattern of extends may match.
+func (r *Result) guardPattern(pattern string) {
+	p := ir.ProtectedPath{
+		Path: pattern, Pattern: true, Why: ir.WhyPolicy, Origin: ir.Origin{Layer: ir.LayerProtected, Label: "protected"},
+	}
+	if !slices.Contains(r.guarded, p) {
+		r.guarded = append(r.guarded, p)
+	}
 }
 
 // here follows a path of the workspace of which at least the first name is there.

@@ -176,9 +176,30 @@ func (c *comparison) trees(wanted func(ir.Root) bool) []*placeTree {
 		if !wanted(r) {
 			continue
 		}
-		out = append(out, c.partition(ir.Location{Root: r}, c.old.Regions(r), c.new.Regions(r)))
+		t := c.partition(ir.Location{Root: r}, c.old.Regions(r), c.new.Regions(r))
+		if r.Kind == ir.Workspace && c.old.Tool.Protects != c.new.Tool.Protects {
+			c.addNames(t)
+		}
+		out = append(out, t)
 	}
 	return out
+}
+
+// addNames adds to each cell a place whose name patterns of protected paths match at every depth, where one side alone has
+// these in effect.
+func (c *comparison) addNames(t *placeTree) {
+	for _, b := range t.below {
+		c.addNames(b)
+	}
+	at := t.item.at.Child("accessc.toml")
+	if !t.item.named {
+		at = t.item.inside.Child("accessc.toml")
+	}
+	if slices.ContainsFunc(t.below, func(b *placeTree) bool { return b.item.at == at }) {
+		return
+	}
+	p := &place{at: at, inside: at, named: true, guarded: true, old: caps(c.old, at), new: caps(c.new, at)}
+	t.below = append(t.below, &placeTree{item: p, label: gain{more: p.new &^ p.old, less: p.old &^ p.new}})
 }
 
 // partition merges two region trees; either may end before the other.

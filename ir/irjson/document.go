@@ -120,9 +120,10 @@ type protected struct {
 }
 
 type protectedPath struct {
-	Path   string  `json:"path"`
-	Why    string  `json:"why"`
-	Origin *origin `json:"origin,omitempty"`
+	Path    string  `json:"path"`
+	Pattern bool    `json:"pattern,omitempty"` // of names, in place of a path
+	Why     string  `json:"why"`
+	Origin  *origin `json:"origin,omitempty"`
 }
 
 type command struct {

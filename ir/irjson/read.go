@@ -157,7 +157,7 @@ func (r *decoder) fs(d *fsRule) ir.FSRule {
 }
 
 func (r *decoder) protected(d *protectedPath) ir.ProtectedPath {
-	return ir.ProtectedPath{Path: d.Path, Why: d.Why, Origin: r.origin(d.Origin)}
+	return ir.ProtectedPath{Path: d.Path, Pattern: d.Pattern, Why: d.Why, Origin: r.origin(d.Origin)}
 }
 
 func (r *decoder) caps(names []string) ir.CapSet {

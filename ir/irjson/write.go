@@ -153,7 +153,7 @@ func locations(in []ir.Location) []string {
 }
 
 func (e encoder) protected(p *ir.ProtectedPath) protectedPath {
-	return protectedPath{p.Path, p.Why, e.origin(p.Origin, nil)}
+	return protectedPath{p.Path, p.Pattern, p.Why, e.origin(p.Origin, nil)}
 }
 
 func (e encoder) net(r *ir.NetRule) netRule {

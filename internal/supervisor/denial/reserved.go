@@ -27,7 +27,7 @@ func Reserved(v *ir.View, at ir.Location) string {
 		}
 	}
 	for _, g := range v.Protected() {
-		if at.Under(ir.In(g.Path)) {
+		if g.Covers(at.Path) {
 			return fmt.Sprintf("%s is protected: %s", at.Short(), g.Why)
 		}
 	}

@@ -1,0 +1,303 @@
+package hostfacts
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/revision"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/ir/compare"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/irtest/epoch"
+)
+
+// checkout is a repository in which a test makes commits.
+type checkout struct {
+	*testing.T
+	dir string
+}
+
+func newCheckout(t *testing.T, args ...string) checkout {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := checkout{t, filepath.Join(dir, "repo")}
+	if err := os.Mkdir(c.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.git(append([]string{"init", "-q", "-b", "main"}, args...)...)
+	return c
+}
+
+func (c checkout) git(args ...string) string {
+	c.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "core.symlinks=true", "-c", "protocol.file.allow=always"}, args...)...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.Fatalf("git %q: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (c checkout) write(name, text string) {
+	c.Helper()
+	file := filepath.Join(c.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		c.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c checkout) link(name, target string) {
+	c.Helper()
+	file := filepath.Join(c.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		c.Fatal(err)
+	}
+	if err := os.Symlink(target, file); err != nil {
+		c.Skip(err)
+	}
+}
+
+// shared compiles as comparisons of work trees and builds do.
+func (c checkout) shared(sub string) *Result {
+	c.Helper()
+	res, err := Compile(Options{
+		Options: compiler.Options{Root: filepath.Join(c.dir, sub), Layers: source.Request{Shared: true}},
+		State:   userdir.Dir(c.TempDir()), Untested: true, Sensitive: true,
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return res
+}
+
+// TestTracked: git's index says whether the local layer is the repository's, in every form that git writes it.
+func TestTracked(t *testing.T) {
+	const local = ".accessc/local.toml"
+	for name, set := range map[string]struct {
+		make func(c checkout)
+		want bool
+	}{
+		"untracked":          {func(c checkout) { c.write(local, ""); c.git("add", "other") }, false},
+		"tracked":            {func(c checkout) { c.write(local, ""); c.git("add", "-A") }, true},
+		"removed":            {func(c checkout) { c.write(local, ""); c.git("add", "-A"); c.git("rm", "-q", "--cached", local) }, false},
+		"added only by name": {func(c checkout) { c.write(local, "x = 1\n"); c.git("add", "-N", local) }, true},
+		"version 4": {func(c checkout) {
+			c.write(local, "")
+			c.git("add", "-A")
+			c.git("update-index", "--index-version", "4")
+		}, true},
+		"version 4 without": {func(c checkout) {
+			c.write(local, "")
+			c.git("add", "other", "tree")
+			c.git("update-index", "--index-version", "4")
+		}, false},
+		"with a tree of its own": {func(c checkout) { c.write(local, ""); c.git("add", "-A"); c.git("commit", "-q", "-m", "c") }, true},
+		// The entries of a split index are in another file: that the layer may be there counts.
+		"split": {func(c checkout) { c.write(local, ""); c.git("add", "-A"); c.git("update-index", "--split-index") }, true},
+		"over a symlink of a directory": {func(c checkout) {
+			c.write("conf/local.toml", "")
+			c.link(".accessc", "conf")
+			c.git("add", "-A")
+		}, true},
+		"a tracked symlink": {func(c checkout) {
+			c.write("conf/l.toml", "")
+			c.link(local, "../conf/l.toml")
+			c.git("add", local)
+		}, true},
+		"an own repository": {func(c checkout) {
+			c.write(local, "")
+			c.git("init", "-q", "--object-format="+c.git("rev-parse", "--show-object-format"), ".accessc")
+			inner := checkout{c.T, filepath.Join(c.dir, ".accessc")}
+			inner.git("add", "-A")
+			inner.git("commit", "-q", "-m", "c")
+			c.git("update-index", "--add", "--cacheinfo", "160000,"+inner.git("rev-parse", "HEAD")+",.accessc")
+		}, true},
+		"another file of the directory": {func(c checkout) { c.write(local, ""); c.write(".accessc/other", ""); c.git("add", ".accessc/other") }, false},
+		"no index":                      {func(c checkout) { c.write(local, "") }, false},
+		"damaged":                       {func(c checkout) { c.write(local, ""); c.write(".git/index", "DIRC") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, format := range []string{"sha1", "sha256"} {
+				c := newCheckout(t, "--object-format="+format)
+				c.write("other", "")
+				c.write("tree/a", "")
+				set.make(c)
+				res := c.shared("")
+				found := strings.Contains(fmt.Sprint(res.Findings), "ACC082")
+				if res.Tracked != set.want || found != set.want {
+					t.Errorf("%s: tracked: %v, found: %v, expected %v", format, res.Tracked, found, set.want)
+				}
+			}
+		})
+	}
+}
+
+// TestTrackedBelow: a workspace below the top of the work tree, and a linked work tree.
+func TestTrackedBelow(t *testing.T) {
+	c := newCheckout(t)
+	c.write("sub/.accessc/local.toml", "")
+	c.write("other/.accessc/local.toml", "")
+	c.git("add", "sub")
+	c.git("commit", "-q", "-m", "c")
+	c.git("worktree", "add", "-q", "../linked")
+	linked := checkout{t, filepath.Join(c.dir, "../linked")}
+	if !c.shared("sub").Tracked || c.shared("other").Tracked || !linked.shared("sub").Tracked {
+		t.Error("the index of the top was not asked about the place below it")
+	}
+	c.write("plain/sub/.git/x", "") // no repository of git's
+	c.write("plain/sub/.accessc/local.toml", "")
+	c.git("add", "-f", "plain")
+	if !c.shared("plain/sub").Tracked {
+		t.Error("a directory that is no repository hides the one around it")
+	}
+}
+
+// scene draws where a commit has its layers. Each grants a place of its own, so that a missing one shows.
+type scene struct {
+	checkout
+	r    *rand.Rand
+	at   string // of the workspace in the repository
+	kind []string
+	n    int
+}
+
+func (s *scene) chance(kind string) bool {
+	if s.r.IntN(3) != 0 {
+		return false
+	}
+	s.kind = append(s.kind, kind)
+	return true
+}
+
+func (s *scene) layer(name string, extends ...string) {
+	s.n++
+	text := ""
+	if len(extends) > 0 {
+		text = `extends = ["` + strings.Join(extends, `", "`) + "\"]\n"
+	}
+	strategy := [...]string{"append", "replace", "prepend"}[s.r.IntN(3)]
+	s.write(s.at+name, fmt.Sprintf("%s[tools.t]\nsource = \"local\"\ncommand = \"cat\"\n[tools.t.access.fs]\nstrategy = %q\nvalue = [{ path = \"p%d\", read = true }]\n",
+		text, strategy, s.n))
+}
+
+// draw writes the files of the i-th commit.
+func (s *scene) draw(i int) {
+	if s.chance("below the top") {
+		s.at = "ws/"
+	}
+	var extends []string
+	if s.chance("pattern") {
+		extends = append(extends, "conf/**/*.toml")
+		s.layer("conf/a.toml")
+		s.layer("conf/deep/b.toml")
+	}
+	s.layer("accessc.toml", extends...)
+	if s.chance("host's layer") {
+		s.layer(".jp/config.toml")
+	}
+	local := locals[i%len(locals)]
+	s.kind = append(s.kind, local)
+	switch local {
+	case "local layer":
+		s.layer(".accessc/local.toml")
+	case "local layer over a directory":
+		s.layer("other/local.toml")
+		s.link(s.at+".accessc", "other")
+	case "local layer over a file":
+		s.layer("other/layer.toml")
+		s.link(s.at+".accessc/local.toml", "../other/layer.toml")
+	case "local layer that extends":
+		s.layer("more/c.toml")
+		s.layer(".accessc/local.toml", "../more/*.toml")
+	}
+}
+
+// locals are the forms of the local layer, which the draws take in turn.
+var locals = []string{
+	"no local layer", "local layer", "local layer over a directory", "local layer over a file", "local layer that extends",
+}
+
+// TestOneSetOfLayers: a start and a comparison of the same commit have the same policy, save the user's own layer. Cause:
+// a committed local layer ruled every start, and no comparison read it.
+func TestOneSetOfLayers(t *testing.T) {
+	seen := map[string]int{}
+	seed := epoch.Seed(t)
+	for i := range irtest.Times(1000) {
+		s := &scene{checkout: newCheckout(t), r: epoch.Source(seed, uint64(i))}
+		s.draw(i)
+		s.git("add", "-f", "-A")
+		s.git("commit", "-q", "-m", "c")
+		s.git("clone", "-q", ".", "../clone")
+		s.dir = filepath.Join(s.dir, "../clone")
+		for _, k := range s.kind {
+			seen[k]++
+		}
+		start := s.compile(compiler.Options{})
+		work := s.compile(compiler.Options{Layers: source.Request{Shared: true}})
+		repo, err := revision.Find(filepath.Join(s.dir, s.at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := repo.Open("HEAD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		review := s.compile(compiler.Options{Tree: tree, Layers: source.Request{Shared: true}})
+		tree.Close()
+		for side, res := range map[string]*Result{"the work tree": work, "the revision": review} {
+			if why := differ(start, res); why != "" {
+				t.Errorf("draw %d (seed %d): %s: %v: %s", i, seed, side, s.kind, why)
+			}
+		}
+	}
+	irtest.Happened(t, seen, append([]string{"below the top", "pattern", "host's layer"}, locals...)...)
+}
+
+func (s *scene) compile(o compiler.Options) *Result {
+	s.Helper()
+	o.Root = filepath.Join(s.dir, s.at)
+	res, err := Compile(Options{Options: o, State: userdir.Dir(s.TempDir()), Untested: true})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return res
+}
+
+// differ says in which way a comparison's side differs from a start. A side that does not compile where the start does
+// is refused, which hides nothing.
+func differ(start, side *Result) string {
+	if side.Program == nil {
+		if start.Program == nil {
+			return ""
+		}
+		return fmt.Sprintf("it does not compile: %v", side.Findings)
+	}
+	if start.Program == nil {
+		return fmt.Sprintf("the start does not compile: %v", start.Findings)
+	}
+	if !slices.EqualFunc(start.Program.Tools, side.Program.Tools, compare.Same) {
+		return "it has another policy"
+	}
+	return ""
+}

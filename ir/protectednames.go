@@ -1,0 +1,228 @@
+package ir
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxPatternParts is how many components the pattern of a protected path has at most.
+const MaxPatternParts = 62
+
+// namePattern is a pattern of protected paths in effect. A set of its states is a set of bits: a part that may come next, and
+// behind them the bit of a name that matches.
+type namePattern struct {
+	parts []string
+	rule  *FSRule
+}
+
+func newPattern(p string) namePattern { return namePattern{parts: strings.Split(p, "/")} }
+
+func (p *namePattern) matched() uint64 { return 1 << len(p.parts) }
+
+// closure adds the states that "**" may be left out for.
+func (p *namePattern) closure(states uint64) uint64 {
+	for i, part := range p.parts {
+		if part == "**" && states&(1<<i) != 0 {
+			states |= 1 << (i + 1)
+		}
+	}
+	return states
+}
+
+// step returns the states after a name.
+func (p *namePattern) step(states uint64, name string) uint64 {
+	var next uint64
+	for i, part := range p.parts {
+		switch {
+		case states&(1<<i) == 0:
+		case part == "**":
+			next |= 1 << i
+		case MatchName(part, name):
+			next |= 1 << (i + 1)
+		}
+	}
+	return p.closure(next)
+}
+
+// below returns the states at a path of the workspace, from which names in it may match.
+func (p *namePattern) below(path string) uint64 {
+	states := p.closure(1)
+	for path != "" && states != 0 {
+		var name string
+		name, path = cut(path)
+		states = p.step(states, name)
+	}
+	return states &^ p.matched()
+}
+
+// Covers reports whether a path of the workspace is a protected one, or lies below one.
+func (p *ProtectedPath) Covers(path string) bool {
+	if !p.Pattern {
+		return Within(path, p.Path)
+	}
+	n := newPattern(p.Path)
+	states := n.closure(1)
+	for path != "" {
+		var name string
+		name, path = cut(path)
+		if states = n.step(states, name); states&n.matched() != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// protectNames has patterns protect the names that they match. They are in effect on Linux, where a supervisor judges each
+// name when it is made, and where some rule lets names of the workspace be written.
+func (v *View) protectNames() {
+	writes := func(e Entry) bool {
+		return e.Rule.At.Root.Kind == Workspace && e.Rule.Caps&Write != 0
+	}
+	if v.Platform != Linux || !slices.ContainsFunc(v.rules, writes) {
+		return
+	}
+	for _, p := range v.protected {
+		if !p.Pattern {
+			continue
+		}
+		n := newPattern(p.Path)
+		n.rule = &FSRule{Written: p.Path, At: In(p.Path), Origin: p.Origin}
+		n.rule.Origin.Layer = LayerProtected
+		v.add(protectedID, n.rule)
+		v.names = append(v.names, n)
+	}
+}
+
+// ProtectsNames reports whether patterns of protected paths are in effect.
+func (v *View) ProtectsNames() bool { return len(v.names) > 0 }
+
+// guard is the pattern that protects a path of the workspace, nil if there is none: the path or a directory on the way to it
+// matches, and no rule is written for that place or for one between it and the path.
+func (v *View) guard(path string) *namePattern {
+	var out *namePattern
+	var room [8]uint64 // most policies have few patterns
+	states := room[:0]
+	for i := range v.names {
+		states = append(states, v.names[i].closure(1))
+	}
+	at := v.zones[Workspace]
+	for path != "" {
+		var name string
+		name, path = cut(path)
+		if at != nil {
+			at = at.children.find(name)
+		}
+		own := at != nil && at.rule >= 0
+		if own {
+			out = nil
+		}
+		for i := range v.names {
+			n := &v.names[i]
+			states[i] = n.step(states[i], name)
+			if states[i]&n.matched() != 0 && !own {
+				out = n
+			}
+		}
+	}
+	return out
+}
+
+// guarded decides a capability that a region grants, where a pattern may take it away.
+func (v *View) guarded(c Capability, at Location) *namePattern {
+	if len(v.names) == 0 || !Write.Has(c) || at.Root.Kind != Workspace {
+		return nil
+	}
+	return v.guard(at.Path)
+}
+
+// brings is a pattern that protects a name below a directory's new place and not the same name below its old one, nil if
+// there is none: the tool may have made it there.
+func (v *View) brings(src, dst Location) *namePattern {
+	if dst.Root.Kind != Workspace {
+		return nil
+	}
+	for i := range v.names {
+		n := &v.names[i]
+		var had uint64
+		if src.Root.Kind == Workspace {
+			had = n.below(src.Path)
+		}
+		if n.below(dst.Path)&^had != 0 {
+			return n
+		}
+	}
+	return nil
+}
+
+// MatchName reports whether a component of a pattern matches a name: "*" stands for any characters, "?" for one, "[a-z]" and
+// "[^a-z]" for one of a class, and a backslash takes the meaning from the next one.
+func MatchName(pattern, name string) bool {
+	for pattern != "" {
+		if pattern[0] == '*' {
+			pattern = strings.TrimLeft(pattern, "*")
+			for i := 0; ; {
+				if MatchName(pattern, name[i:]) {
+					return true
+				}
+				if i == len(name) {
+					return false
+				}
+				_, n := utf8.DecodeRuneInString(name[i:])
+				i += n
+			}
+		}
+		if name == "" {
+			return false
+		}
+		r, n := utf8.DecodeRuneInString(name)
+		rest, ok := matchOne(pattern, r)
+		if !ok {
+			return false
+		}
+		pattern, name = rest, name[n:]
+	}
+	return name == ""
+}
+
+// matchOne matches the first item of a pattern with one character.
+func matchOne(pattern string, r rune) (rest string, ok bool) {
+	switch pattern[0] {
+	case '?':
+		return pattern[1:], true
+	case '[':
+		return matchClass(pattern[1:], r)
+	}
+	c, rest := literalRune(pattern)
+	return rest, c == r
+}
+
+// literalRune is the first character of a pattern, without the backslash before it.
+func literalRune(pattern string) (rune, string) {
+	if len(pattern) > 1 && pattern[0] == '\\' {
+		pattern = pattern[1:]
+	}
+	c, n := utf8.DecodeRuneInString(pattern)
+	return c, pattern[n:]
+}
+
+func matchClass(class string, r rune) (rest string, ok bool) {
+	not := class != "" && (class[0] == '^' || class[0] == '!')
+	if not {
+		class = class[1:]
+	}
+	found := false
+	for first := true; class != "" && (first || class[0] != ']'); first = false {
+		var from rune
+		from, class = literalRune(class)
+		to := from
+		if len(class) > 1 && class[0] == '-' && class[1] != ']' {
+			to, class = literalRune(class[1:])
+		}
+		found = found || from <= r && r <= to
+	}
+	if class == "" {
+		return "", false
+	}
+	return class[1:], found != not
+}
