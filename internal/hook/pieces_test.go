@@ -53,7 +53,7 @@ func TestLeavingPatterns(t *testing.T) {
 
 // TestUnknownTool: a person is asked about a tool that is not known.
 func TestUnknownTool(t *testing.T) {
-	p := &Policy{Judge: &action.Judge{}, Refuses: func(string, string, gjson.Result) (string, string) { return "", "" }}
+	p := &Policy{Judge: &action.Judge{}, Refuses: func(*Call) (string, string) { return "", "" }}
 	if got := p.Answer(&Agent{}, &Event{Call: Call{Tool: "new", What: Unknown}}); got.Outcome != Ask {
 		t.Errorf("got %+v", got)
 	}
