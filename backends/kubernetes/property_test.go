@@ -115,7 +115,8 @@ func TestMovesAgainstPolicy(t *testing.T) {
 		var more []ir.FSRule
 		if rapid.Bool().Draw(rt, "leads") {
 			more = []ir.FSRule{
-				{Written: "leads", At: ir.In("leads"), Caps: ir.Write.With(ir.Read)}, {Written: "leads/a/b", At: ir.In("leads/a/b"), Caps: ir.All},
+				{Written: "leads", At: ir.In("leads"), Caps: ir.Write.With(ir.Read)},
+				{Written: "leads/a/b", At: ir.In("leads/a/b"), Caps: ir.All},
 			}
 		}
 		_, view, o, text := draw(rt, irtest.Plain, more...)

@@ -124,11 +124,13 @@ func TestMovesAgainstPolicy(t *testing.T) {
 	const per = 50
 	seen := map[string]int{}
 	irtest.Check(t, 2500, per, func(rt *rapid.T) {
-		// A name that leads to a rule is pinned, and Landlock has no pins. Drawn rules hardly ever grant the directory that it is in.
+		// A name that leads to a rule is pinned, and Landlock has no pins. Drawn rules hardly ever grant the directory
+		// that it is in.
 		var more []ir.FSRule
 		if rapid.Bool().Draw(rt, "leads") {
 			more = []ir.FSRule{
-				{Written: "leads", At: ir.In("leads"), Caps: ir.Write.With(ir.Read)}, {Written: "leads/a/b", At: ir.In("leads/a/b"), Caps: ir.All},
+				{Written: "leads", At: ir.In("leads"), Caps: ir.Write.With(ir.Read)},
+				{Written: "leads/a/b", At: ir.In("leads/a/b"), Caps: ir.All},
 			}
 		}
 		q := draw(rt, more...)

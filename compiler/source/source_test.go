@@ -277,8 +277,10 @@ func TestHostileFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		big: "found more than 16777216 bytes", loop: "found a symlink loop", os.DevNull: "found a device", filepath.Join(dir, "none"): "no such file",
-		write("nul.toml", []byte("a = 1\x00")): "found a NUL byte", write("utf8.toml", []byte("a = '\xff'")): "found the byte 0xff",
+		big: "found more than 16777216 bytes", loop: "found a symlink loop", os.DevNull: "found a device",
+		filepath.Join(dir, "none"):                                      "no such file",
+		write("nul.toml", []byte("a = 1\x00")):                          "found a NUL byte",
+		write("utf8.toml", []byte("a = '\xff'")):                        "found the byte 0xff",
 		write("deep.toml", []byte("a = "+strings.Repeat("[", 100_000))): "nested more than the maximum",
 		// The parser bounds arrays and inline tables alone, and a header of 400,000 parts was read.
 		write("header.toml", []byte("[a"+strings.Repeat(".a", 400_000)+"]")):    "a key of more than 100 parts",

@@ -118,8 +118,8 @@ func installed(line string) bool {
 	return err == nil || word == "exit"
 }
 
-// programs starts the programs of the table that are for this system under each of the policies, or those that are chosen
-// of them.
+// programs starts the programs of the table that are for this system under each of the policies, or those
+// of them that are chosen.
 func (r *runner) programs(dir string, chosen func(o ordinary, policy int) bool) ([]finding.Finding, error) {
 	all, err := ordinaries(programTable)
 	if err != nil {

@@ -28,7 +28,8 @@ type rule struct {
 
 var reads, reading = ir.Caps(ir.Read, ir.Execute), ir.Caps(ir.Read)
 
-// situations are those of the causes in their names. irtest.Plain lacks these names, so that no other rule is about them.
+// situations are those of the causes in their names. irtest.Plain lacks these names, so that no other
+// rule is about them.
 var situations = []situation{
 	{rules: []rule{{"unread", ir.Caps(ir.Execute)}}, start: []string{"unread"}, path: "unread", cap: ir.Execute},
 	{rules: []rule{{"starts", reading}}, start: []string{"starts"}, path: "starts", cap: ir.Execute},

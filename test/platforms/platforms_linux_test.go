@@ -131,7 +131,9 @@ func taken(t *testing.T) []string {
 
 // someOf are those of the packages, programs and cases that TestWorkflow has its steps run. All of them have tests of
 // their own: the cases and programs in test/conformance.
-var someOf = map[string][]string{"tests": {"./internal/evidence"}, "programs": {"ls", "make", "cat"}, "cases": {"fs-read", "fs-move"}}
+var someOf = map[string][]string{
+	"tests": {"./internal/evidence"}, "programs": {"ls", "make", "cat"}, "cases": {"fs-read", "fs-move"},
+}
 
 // TestWorkflow takes the steps of the workflow, in its order: the cases and the programs run for real,
 // each construct is compiled by this project's reader of profiles, and the results become a table.
