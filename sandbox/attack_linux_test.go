@@ -353,7 +353,9 @@ func TestAsNobody(t *testing.T) {
 	// Those that wait long for the supervisor wait beside the others.
 	const ours, wait = "TestAsNobody|TestNoGrowth|TestElevated|TestUserChanged", "TestStuckCall|TestAhead"
 	for name, flag := range map[string]string{
-		"most": "-test.skip=" + ours + "|" + wait, "TestStuckCall": "-test.run=^TestStuckCall$", "TestAhead": "-test.run=^TestAhead$",
+		"most":          "-test.skip=" + ours + "|" + wait,
+		"TestStuckCall": "-test.run=^TestStuckCall$",
+		"TestAhead":     "-test.run=^TestAhead$",
 	} {
 		dir, err := os.MkdirTemp("/tmp", "sandbox-test-")
 		if err != nil {
@@ -362,7 +364,8 @@ func TestAsNobody(t *testing.T) {
 		t.Cleanup(func() { os.RemoveAll(dir) })
 		// The file is written before any of them starts: a child of this process would have it open, and execve(2) fail.
 		copied := dir + "/sandbox.test"
-		if err := errors.Join(os.Chown(dir, 65534, 65534), os.WriteFile(copied, program, 0o755), os.Chmod(copied, 0o755)); err != nil {
+		err = errors.Join(os.Chown(dir, 65534, 65534), os.WriteFile(copied, program, 0o755), os.Chmod(copied, 0o755))
+		if err != nil {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
