@@ -110,6 +110,12 @@ func opening(pid int) bool {
 	})
 }
 
+// few reports whether this process may open too few descriptors for dozens of tools at a time.
+func few() bool {
+	var limit unix.Rlimit
+	return unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < 1024
+}
+
 // TestDescriptors: a tool gets none of the descriptors that the host has open, however it has opened
 // them.
 func TestDescriptors(t *testing.T) {
@@ -119,14 +125,19 @@ func TestDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	for _, number := range []int{77, 300} {
+	high := 300
+	if few() {
+		high = 200
+	}
+	for _, number := range []int{77, high} {
 		if err := unix.Dup2(fd, number); err != nil {
 			t.Fatal(err)
 		}
 		defer unix.Close(number)
 	}
 	for _, tool := range both {
-		out, err := h.Command(tool, "-c", "for f in /proc/self/fd/*; do echo ${f##*/}; done; cat /proc/self/fd/77 /proc/self/fd/300").CombinedOutput()
+		script := fmt.Sprintf("for f in /proc/self/fd/*; do echo ${f##*/}; done; cat /proc/self/fd/77 /proc/self/fd/%d", high)
+		out, err := h.Command(tool, "-c", script).CombinedOutput()
 		numbers := strings.Fields(strings.SplitN(string(out), "cat:", 2)[0])
 		if len(numbers) > 4 || strings.Contains(string(out), "hidden") || strings.Count(string(out), "No such file") != 2 {
 			t.Errorf("%s: %q %v", tool, out, err)
@@ -342,7 +353,9 @@ func TestAsNobody(t *testing.T) {
 	// Those that wait long for the supervisor wait beside the others.
 	const ours, wait = "TestAsNobody|TestNoGrowth|TestElevated|TestUserChanged", "TestStuckCall|TestAhead"
 	for name, flag := range map[string]string{
-		"most": "-test.skip=" + ours + "|" + wait, "TestStuckCall": "-test.run=^TestStuckCall$", "TestAhead": "-test.run=^TestAhead$",
+		"most":          "-test.skip=" + ours + "|" + wait,
+		"TestStuckCall": "-test.run=^TestStuckCall$",
+		"TestAhead":     "-test.run=^TestAhead$",
 	} {
 		dir, err := os.MkdirTemp("/tmp", "sandbox-test-")
 		if err != nil {
@@ -351,7 +364,8 @@ func TestAsNobody(t *testing.T) {
 		t.Cleanup(func() { os.RemoveAll(dir) })
 		// The file is written before any of them starts: a child of this process would have it open, and execve(2) fail.
 		copied := dir + "/sandbox.test"
-		if err := errors.Join(os.Chown(dir, 65534, 65534), os.WriteFile(copied, program, 0o755), os.Chmod(copied, 0o755)); err != nil {
+		err = errors.Join(os.Chown(dir, 65534, 65534), os.WriteFile(copied, program, 0o755), os.Chmod(copied, 0o755))
+		if err != nil {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
@@ -360,7 +374,7 @@ func TestAsNobody(t *testing.T) {
 			c.Dir, c.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 			out, err := c.CombinedOutput()
-			if err != nil || strings.Contains(string(out), "--- SKIP") || !strings.Contains(string(out), "--- PASS") {
+			if err != nil || strings.Contains(string(out), "--- SKIP") && !few() || !strings.Contains(string(out), "--- PASS") {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})

@@ -22,8 +22,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// sharedMemory lists the directory in shared memory of a process's run, none if there is none: its name is that of the run's
-// temporary directory. Those of other runs come and go at any time.
+// sharedMemory lists the directory in shared memory of a process's run, none if there is none: its name is that of the
+// run's temporary directory. Those of other runs come and go at any time.
 func sharedMemory(t *testing.T, pid int) []string {
 	t.Helper()
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -191,7 +191,8 @@ func TestHelperKilledMeanwhile(t *testing.T) {
 		for range together {
 			go func() { results <- h.Command("supervised", "-c", "sleep 0.005").Run() }()
 		}
-		await.Until(t, "a moment of a start", func() bool { return moments[round%len(moments)]() || len(results) == together })
+		moment := moments[round%len(moments)]
+		await.Until(t, "a moment of a start", func() bool { return moment() || len(results) == together })
 		for _, pid := range helpers() {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}

@@ -63,8 +63,8 @@ func open(t testing.TB) (*sandbox.Host, string) {
 
 // rootToo are tests that TestAsNobody does not run, and those of what root alone could do.
 var rootToo = map[string]bool{
-	"TestNoGrowth": true, "TestElevated": true, "TestUserChanged": true, "TestDescriptors": true, "TestApart": true, "TestHostKilled": true,
-	"TestDeepTree": true, "TestTraced": true,
+	"TestNoGrowth": true, "TestElevated": true, "TestUserChanged": true, "TestDescriptors": true, "TestApart": true,
+	"TestHostKilled": true, "TestDeepTree": true, "TestTraced": true,
 }
 
 // openWith is open with another configuration.

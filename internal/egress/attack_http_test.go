@@ -342,7 +342,8 @@ func TestUpgrades(t *testing.T) {
 	}
 }
 
-// TestLateHeader: a header that takes longer than a handshake is given up, in every form. Its size alone would not end it.
+// TestLateHeader: a header that takes longer than a handshake is given up, in every form. Its size alone
+// would not end it.
 func TestLateHeader(t *testing.T) {
 	t.Parallel()
 	w, roots := pathWorld(t, func(c *egress.Config) {

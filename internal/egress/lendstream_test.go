@@ -37,8 +37,8 @@ func (h *halves) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stuck waits until the client's and the proxy's buffers seem to take no more. Nothing is asserted of that: the revocation
-// ends an answer that is still being sent as well.
+// stuck waits until the client's and the proxy's buffers seem to take no more. Nothing is asserted of that: the
+// revocation ends an answer that is still being sent as well.
 func (h *halves) stuck(t *testing.T) {
 	last, same := int64(0), 0
 	await.Until(t, "the answer that the client does not read stands still", func() bool {

@@ -65,7 +65,8 @@ func settles(t testing.TB, before resources, spare int) {
 	var now resources
 	defer func() {
 		if t.Failed() {
-			t.Logf("descriptors %d, then %d; goroutines %d, then %d", before.descriptors, now.descriptors, before.goroutines, now.goroutines)
+			t.Logf("descriptors %d, then %d; goroutines %d, then %d",
+				before.descriptors, now.descriptors, before.goroutines, now.goroutines)
 		}
 	}()
 	await.Until(t, "descriptors and goroutines are as many as before", func() bool {
@@ -109,7 +110,8 @@ func TestCrowd(t *testing.T) {
 		t.Errorf("served %d and refused %d of %d, want %d: %s", served, refused, n, limit, line)
 	}
 	each := (during.memory - before.memory) / limit
-	t.Logf("%d connections: %d bytes of heap and stacks each, %d descriptors", limit, each, during.descriptors-before.descriptors)
+	t.Logf("%d connections: %d bytes of heap and stacks each, %d descriptors",
+		limit, each, during.descriptors-before.descriptors)
 	if each > 48<<10 || during.descriptors > before.descriptors+limit+16 {
 		t.Errorf("%d bytes each, %d descriptors", each, during.descriptors-before.descriptors)
 	}

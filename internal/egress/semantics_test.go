@@ -84,8 +84,9 @@ func deny(r *ir.NetRule)                    { r.Allow = false }
 // TestServerFirst: a server that speaks first is noticed at once, and passes where the rule
 // grants any bytes.
 func TestServerFirst(t *testing.T) {
-	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Handshake = time.Hour }, // at once: nothing else ends a client's silence
-		allow("mail.example", port(25)), allow("tcp.example", port(25), scheme("tcp")), allow("opaque.example", port(25), opaque))
+	patient := func(c *egress.Config) { c.Limits.Handshake = time.Hour } // nothing else ends a client's silence
+	w := newWorldOf(t, patient, allow("mail.example", port(25)),
+		allow("tcp.example", port(25), scheme("tcp")), allow("opaque.example", port(25), opaque))
 	w.names = map[string]string{"mail.example": "203.0.113.1", "tcp.example": "203.0.113.2", "opaque.example": "203.0.113.3"}
 	w.listen(25, func(c net.Conn) {
 		fmt.Fprint(c, "220 hello\r\n")
@@ -195,7 +196,8 @@ func TestReset(t *testing.T) {
 
 // TestIdle: a connection ends when nothing moves in it. TestIdleMoves has what counts as a movement.
 func TestIdle(t *testing.T) {
-	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Idle = 200 * time.Millisecond }, allow("tcp.example", port(9), scheme("tcp")))
+	short := func(c *egress.Config) { c.Limits.Idle = 200 * time.Millisecond }
+	w := newWorldOf(t, short, allow("tcp.example", port(9), scheme("tcp")))
 	w.names["tcp.example"] = "203.0.113.1"
 	w.listen(9, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	c := w.to("tcp.example", 9)
@@ -310,7 +312,8 @@ func TestStalled(t *testing.T) {
 	await.Receive(t, "the end of the answer after that of the proxy", late)
 }
 
-// stalled has a client ask for an answer without an end, of which it takes nothing, and returns the end of the host's sending.
+// stalled has a client ask for an answer without an end, of which it takes nothing, and returns the end of
+// the host's sending.
 func stalled(t *testing.T, idle time.Duration) (*egress.Proxy, <-chan struct{}) {
 	w := newWorldOf(t, func(c *egress.Config) {
 		c.Limits.Idle = idle

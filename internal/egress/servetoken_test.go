@@ -172,15 +172,16 @@ func says(t *testing.T, g wire.Greeting, parts ...string) string {
 	return said
 }
 
-// taken reports whether the other end, a socket of this machine, has read all that was sent by a connection, by the column of its
-// receive queue in /proc/net/tcp (proc_pid_net(5)). Without that file, or when the other end is gone, it has.
+// taken reports whether the other end, a socket of this machine, has read all that was sent by a connection, by the
+// column of its receive queue in /proc/net/tcp (proc_pid_net(5)). Without that file, or when the other end is gone, it has.
 func taken(conn net.Conn) bool {
 	table, _ := os.ReadFile("/proc/net/tcp")
 	hex := func(a net.Addr) string { return fmt.Sprintf(":%04X", a.(*net.TCPAddr).Port) }
 	ours, theirs := hex(conn.LocalAddr()), hex(conn.RemoteAddr())
 	for line := range strings.Lines(string(table)) {
 		const local, remote, queues = 1, 2, 4
-		if f := strings.Fields(line); len(f) > queues && strings.HasSuffix(f[local], theirs) && strings.HasSuffix(f[remote], ours) {
+		f := strings.Fields(line)
+		if len(f) > queues && strings.HasSuffix(f[local], theirs) && strings.HasSuffix(f[remote], ours) {
 			return strings.HasSuffix(f[queues], ":00000000")
 		}
 	}

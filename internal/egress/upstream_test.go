@@ -299,7 +299,8 @@ func TestCallersProxyBroken(t *testing.T) {
 		"no port": nil,
 	} {
 		w := newWorldOf(t, behind(map[string]string{"ALL_PROXY": "http://192.0.2.1:3128"}, func(c *egress.Config) {
-			c.Limits.Dial, c.Limits.Handshake, c.Limits.Idle = 300*time.Millisecond, time.Hour, time.Hour // so nothing else ends the wait
+			c.Limits.Dial = 300 * time.Millisecond // alone ends the wait
+			c.Limits.Handshake, c.Limits.Idle = time.Hour, time.Hour
 		}), allow("example.com"))
 		if serve != nil {
 			w.listen(callersPort, serve)

@@ -80,7 +80,8 @@ func TestVerifiers(t *testing.T) {
 			}
 			for i, q := range asked {
 				if (got[i] == "") != q.want {
-					t.Errorf("an authority for %s signs for %s: accepted %v, want %v: %s", q.hosts, q.host, got[i] == "", q.want, got[i])
+					t.Errorf("an authority for %s signs for %s: accepted %v, want %v: %s",
+						q.hosts, q.host, got[i] == "", q.want, got[i])
 				}
 			}
 		})
@@ -168,15 +169,25 @@ var verifiers = map[string]func(t *testing.T, asked []*question) []string{
 		if isAddress(q) {
 			kind = "-verify_ip"
 		}
-		return []string{"openssl", "s_client", "-x509_strict", "-verify_return_error", "-CAfile", q.trust + ".pem", kind, q.host, "-connect", "127.0.0.1:" + q.port}
+		return []string{
+			"openssl", "s_client", "-x509_strict", "-verify_return_error", "-CAfile", q.trust + ".pem", kind, q.host,
+			"-connect", "127.0.0.1:" + q.port,
+		}
 	}),
 	"curl": each("curl: (60)", func(q *question) []string {
-		return []string{"curl", "-sS", "--cacert", q.trust + ".pem", "--resolve", q.host + ":" + q.port + ":127.0.0.1", "https://" + q.host + ":" + q.port}
+		return []string{
+			"curl", "-sS", "--cacert", q.trust + ".pem", "--resolve", q.host + ":" + q.port + ":127.0.0.1",
+			"https://" + q.host + ":" + q.port,
+		}
 	}),
 	"git": each("certificate", func(q *question) []string {
-		return []string{"git", "-c", "http.sslCAInfo=" + q.trust + ".pem", "-c", "http.curloptResolve=" + q.host + ":" + q.port + ":127.0.0.1", "ls-remote", "https://" + q.host + ":" + q.port + "/x"}
+		return []string{
+			"git", "-c", "http.sslCAInfo=" + q.trust + ".pem", "-c", "http.curloptResolve=" + q.host + ":" + q.port + ":127.0.0.1",
+			"ls-remote", "https://" + q.host + ":" + q.port + "/x",
+		}
 	}),
-	"node": all("node", "-e", `const { readFileSync: read } = require("fs"), tls = require("tls"), [...asked] = process.argv.slice(1)
+	"node": all("node", "-e", `
+const { readFileSync: read } = require("fs"), tls = require("tls"), asked = process.argv.slice(1)
 const ask = () => {
   if (asked.length == 0) return
   const [host, port, trust] = asked.shift().split("=")

@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// turns makes a round of a race out of one that succeeds or is refused: the race is met where an outcome is not the one before.
+// turns makes a round of a race out of one that succeeds or is refused: the race is met where an outcome is not the
+// one before.
 func turns(round func() (ok bool)) func(int) bool {
 	last := false
 	return func(i int) bool {

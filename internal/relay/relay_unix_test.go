@@ -231,7 +231,8 @@ func TestAbandoned(t *testing.T) {
 	}
 	defer in.Close()
 	looks := make(chan struct{})
-	r := &Relay{In: looked{in, looks}, Out: io.Discard, FromClient: pass, FromServer: pass, Patience: 10 * time.Millisecond}
+	r := &Relay{In: looked{in, looks}, Out: io.Discard, FromClient: pass, FromServer: pass}
+	r.Patience = 10 * time.Millisecond
 	done := begin(r, play("deaf"), nil)
 	// One of the lines is on its way, and one stays in the client's pipe.
 	for _, size := range []int{100 << 10, 10 << 10} {

@@ -51,7 +51,7 @@ func TestInputEnds(t *testing.T) {
 		}
 		_ = in.Close()
 	}
-	await.Until(t, "the goroutines of the runs have ended", func() bool { return runtime.NumGoroutine() <= before+runs/10 })
+	await.Until(t, "their goroutines have ended", func() bool { return runtime.NumGoroutine() <= before+runs/10 })
 }
 
 // TestInputLeft: the input that a client has written before the end of a tool reaches the process that the tool has left; and the

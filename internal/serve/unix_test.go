@@ -20,7 +20,8 @@ func reading() bool {
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	for one := range strings.SplitSeq(string(stacks), "\n\n") {
 		state, calls, _ := strings.Cut(one, "\n")
-		if strings.Contains(calls, "serve.(*Server).serve(") && (strings.Contains(state, "[IO wait") || strings.Contains(state, "[syscall")) {
+		waits := strings.Contains(state, "[IO wait") || strings.Contains(state, "[syscall")
+		if waits && strings.Contains(calls, "serve.(*Server).serve(") {
 			return true
 		}
 	}

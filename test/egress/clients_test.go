@@ -74,7 +74,9 @@ require("http").get({host: a[0], headers: {Host: h}}, r => r.pipe(process.stdout
 
 // slow reports whether a client takes longer to start than all that a test is about. Such clients run at full count.
 func (c *client) slow() bool {
-	return slices.ContainsFunc([]string{"java ", "node ", "npm ", "-m pip", "pip._vendor"}, func(word string) bool { return strings.Contains(c.run, word) })
+	return slices.ContainsFunc([]string{"java ", "node ", "npm ", "-m pip", "pip._vendor"}, func(word string) bool {
+		return strings.Contains(c.run, word)
+	})
 }
 
 // lacks says which of a client's needs this host does not meet.

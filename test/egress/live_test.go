@@ -25,8 +25,9 @@ var livingCells = []struct {
 	told   bool
 	most   bool // an everyday run leaves it out
 }{
-	{"curl https", false, false}, {"curl https", true, false}, {"curl http", true, true}, {"wget http", false, true}, {"node fetch", false, true},
-	{"git ssh", false, false}, {"psql", false, true}, {"static C, getaddrinfo", false, false}, {"java HttpClient", false, true},
+	{"curl https", false, false}, {"curl https", true, false}, {"curl http", true, true}, {"wget http", false, true},
+	{"node fetch", false, true}, {"git ssh", false, false}, {"psql", false, true},
+	{"static C, getaddrinfo", false, false}, {"java HttpClient", false, true},
 }
 
 // asked is the state of a run as accessc grants prints it.

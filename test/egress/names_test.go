@@ -76,8 +76,11 @@ func (p *place) slowly(t *testing.T, args []string) {
 		out, _ := p.exec(await.Context(t), "", "slow.jsonl", args...).CombinedOutput()
 		over <- string(out)
 	}()
-	await.Until(t, "the slow name is asked for", func() bool { return p.w.names.questions()["slow.example.test"] > before })
-	out, err := p.exec(await.Context(t), "", "meanwhile.jsonl", p.ws+"/plain", "echo.example.test", strconv.Itoa(portEcho), "word").CombinedOutput()
+	await.Until(t, "the slow name is asked for", func() bool {
+		return p.w.names.questions()["slow.example.test"] > before
+	})
+	another := []string{p.ws + "/plain", "echo.example.test", strconv.Itoa(portEcho), "word"}
+	out, err := p.exec(await.Context(t), "", "meanwhile.jsonl", another...).CombinedOutput()
 	if err != nil || len(over) > 0 {
 		t.Errorf("meanwhile: %v\n%s", err, out)
 	}

@@ -143,8 +143,8 @@ func (w *world) window(t *testing.T) *window {
 // lastName is asked for after all others.
 const lastName = "last.test"
 
-// arrived waits until all packets and questions that were sent have been seen: they are seen in their order, and these are the last
-// ones.
+// arrived waits until all packets and questions that were sent have been seen: they are seen in their order, and these
+// are the last ones.
 func (w *world) arrived(t *testing.T) {
 	t.Helper()
 	last := packet{proto: unix.IPPROTO_TCP, to: netip.MustParseAddrPort("127.0.0.1:1")}

@@ -11,7 +11,8 @@ func Hold(d time.Duration) (undo func()) {
 	return func() { hold = old }
 }
 
-// HoldUntil has the end of an answer wait until it is let go, until the returned function is called. Each wait is told of.
+// HoldUntil has the end of an answer wait until it is let go, until the returned function is called.
+// Each wait is told of.
 func HoldUntil(waits chan<- struct{}, letGo <-chan time.Time) (undo func()) {
 	old := holding
 	holding = func() (<-chan time.Time, func() bool) {
