@@ -145,7 +145,9 @@ func accessc(t *testing.T) string {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			built.err = errors.New(string(out) + err.Error())
+			return
 		}
+		built.err = os.Chmod(filepath.Join(built.dir, "accessc"), 0o755) // whatever the mask is
 	})
 	if built.err != nil {
 		t.Fatal(built.err)

@@ -231,7 +231,11 @@ func Build(t testing.TB, out, pkg string) {
 	t.Helper()
 	cmd := exec.Command("go", "build", "-tags", Tag, "-o", out, "github.com/accessc/accessc/"+pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := cmd.CombinedOutput(); err != nil {
+	text, err := cmd.CombinedOutput()
+	if err == nil {
+		err = os.Chmod(out, 0o755) // whatever the mask is
+	}
+	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 }
