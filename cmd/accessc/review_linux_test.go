@@ -19,6 +19,7 @@ func TestReviewSnippets(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")
 	}
+	t.Parallel()
 	doc, err := os.ReadFile("../../docs/review.md")
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,7 @@ func startOften(t *testing.T, times int, command, access string, env ...string) 
 	if start.ABI() == 0 {
 		t.Skip("needs Landlock")
 	}
+	t.Parallel()
 	accessc, err := exec.LookPath("accessc")
 	if err != nil {
 		t.Fatal(err)
