@@ -101,11 +101,11 @@ func (p *planting) note(f fault, o outcome) {
 // summary prints the counts, and reports whether each fault was found.
 func (p *planting) summary() bool {
 	fmt.Fprintf(p.out, "%d found, %d missed", p.counts[found], p.counts[missed])
-	for _, r := range []result{unapplied, uncompiled} {
+	for _, r := range []result{unapplied, uncompiled, hung} {
 		if n := p.counts[r]; n > 0 {
 			fmt.Fprintf(p.out, ", %d %s", n, r)
 		}
 	}
 	fmt.Fprintln(p.out)
-	return p.counts[missed]+p.counts[unapplied]+p.counts[uncompiled] == 0
+	return p.counts[found] > 0 && len(p.counts) == 1
 }
