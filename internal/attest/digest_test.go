@@ -12,8 +12,10 @@ func TestOneDigest(t *testing.T) {
 		digest map[string]string
 		good   bool
 	}{
-		{map[string]string{"sha256": sum}, true}, {map[string]string{"sha256": sum, "sha512": sum + sum}, false}, {map[string]string{"sha256": sum, "sha1": ""}, false},
-		{map[string]string{"sha512": sum + sum}, false}, {map[string]string{"sha256": strings.ToUpper(sum)}, false}, {nil, false},
+		{map[string]string{"sha256": sum}, true}, {map[string]string{"sha256": sum, "sha512": sum + sum}, false},
+		{map[string]string{"sha256": sum, "sha1": ""}, false},
+		{map[string]string{"sha512": sum + sum}, false}, {map[string]string{"sha256": strings.ToUpper(sum)},
+			false}, {nil, false},
 	} {
 		if _, err := (subject{Name: "a", Digest: tt.digest}).hash(); (err == nil) != tt.good {
 			t.Errorf("%v: %v", tt.digest, err)

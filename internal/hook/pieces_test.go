@@ -15,7 +15,8 @@ func TestPatchMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []Touch{{Kind: ruleset.Edit, Path: "a/old"}, {Kind: ruleset.Delete, Path: "a/old"}, {Kind: ruleset.Edit, Path: "b/new"}} {
+	for _, want := range []Touch{{Kind: ruleset.Edit, Path: "a/old"}, {Kind: ruleset.Delete, Path: "a/old"},
+		{Kind: ruleset.Edit, Path: "b/new"}} {
 		found := false
 		for _, got := range c.Touches {
 			found = found || got == want
@@ -29,8 +30,10 @@ func TestPatchMoves(t *testing.T) {
 // TestDirectories: a command has one directory, by whichever member; two that differ are an error.
 func TestDirectories(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"line": "ls"}`: "", `{"line": "ls", "dir": "a"}`: "a", `{"line": "ls", "cwd": "a"}`: "a", `{"line": "ls", "dir": "a", "cwd": "a"}`: "a",
-		`{"line": "ls", "dir": "a", "cwd": "b"}`: "error", `{"line": "ls", "dir": null, "cwd": "b"}`: "b", `{"line": "ls", "dir": "", "cwd": "b"}`: "error",
+		`{"line": "ls"}`: "", `{"line": "ls", "dir": "a"}`: "a", `{"line": "ls", "cwd": "a"}`: "a",
+		`{"line": "ls", "dir": "a", "cwd": "a"}`: "a",
+		`{"line": "ls", "dir": "a", "cwd": "b"}`: "error", `{"line": "ls", "dir": null, "cwd": "b"}`: "b",
+		`{"line": "ls", "dir": "", "cwd": "b"}`: "error",
 	} {
 		c, err := Call{}.shell(shellTool("line", "dir", "cwd"), gjson.Parse(input).Map())
 		if got := map[bool]string{true: "error", false: c.Dir}[err != nil]; got != want {
@@ -42,7 +45,8 @@ func TestDirectories(t *testing.T) {
 // TestLeavingPatterns: a pattern whose alternatives are not below its first words is told by any of them.
 func TestLeavingPatterns(t *testing.T) {
 	for pattern, want := range map[string]bool{
-		"src/**/*.go": false, "src/{a,b}": false, "src/{a,~/x}": true, "src/{a,/etc}": true, `src/{a,\\x}`: true, "src/{a,c:x}": true,
+		"src/**/*.go": false, "src/{a,b}": false, "src/{a,~/x}": true, "src/{a,/etc}": true, `src/{a,\\x}`: true,
+		"src/{a,c:x}":   true,
 		"src/*/../../x": true, "src/{a,../x}": true, "src": false, "src/[.]./x": true,
 	} {
 		if leaves(pattern) != want {
@@ -53,7 +57,10 @@ func TestLeavingPatterns(t *testing.T) {
 
 // TestUnknownTool: a person is asked about a tool that is not known.
 func TestUnknownTool(t *testing.T) {
-	p := &Policy{Judge: &action.Judge{}, Refuses: func(string, string, gjson.Result) (string, string) { return "", "" }}
+	p := &Policy{Judge: &action.Judge{}, Refuses: func(string, string, gjson.Result) (string,
+		string) {
+		return "", ""
+	}}
 	if got := p.Answer(&Agent{}, &Event{Call: Call{Tool: "new", What: Unknown}}); got.Outcome != Ask {
 		t.Errorf("got %+v", got)
 	}

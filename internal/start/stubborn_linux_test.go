@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/test/await"
 )
 
-// TestStubbornTool: a tool that heeds no signal ends with its supervisor. The kernel has sent the deadly one by the time
-// that the supervisor is waited for.
+// TestStubbornTool: a tool that heeds no signal ends with its supervisor. The kernel has sent the deadly one by
+// the time that the supervisor is waited for.
 func TestStubbornTool(t *testing.T) {
 	f := newFortress(t)
 	pid := 0

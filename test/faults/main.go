@@ -50,7 +50,8 @@ func (p *planting) run(tree string, jobs int, patterns []string) (bool, error) {
 		return false, err
 	}
 	chosen := slices.DeleteFunc(all, func(f fault) bool {
-		return len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return strings.Contains(f.name, p) })
+		return len(patterns) > 0 && !slices.ContainsFunc(patterns,
+			func(p string) bool { return strings.Contains(f.name, p) })
 	})
 	if len(chosen) == 0 {
 		return false, errors.New("no patch has such a name")
