@@ -18,7 +18,7 @@ import (
 func TestStubbornTool(t *testing.T) {
 	f := newFortress(t)
 	pid := 0
-	f.ended("trap '' HUP INT TERM; echo $$ >docs/number; mv docs/number docs/pid; sleep 3600", func(c *exec.Cmd) {
+	f.ended("exec >/dev/null 2>&1; trap '' HUP INT TERM; echo $$ >docs/number; mv docs/number docs/pid; sleep 3600", func(c *exec.Cmd) {
 		await.Until(t, "the tool has written its number", func() bool {
 			text, err := os.ReadFile(f.at("docs/pid"))
 			if err == nil {
