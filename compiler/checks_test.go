@@ -35,7 +35,8 @@ func TestUntrustedChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		res, err := compiler.Compile(compiler.Options{Root: dir, Layers: source.Request{Untrusted: []string{filepath.Join(dir, "narrow.toml")}}})
+		res, err := compiler.Compile(compiler.Options{Root: dir,
+			Layers: source.Request{Untrusted: []string{filepath.Join(dir, "narrow.toml")}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,11 +78,15 @@ func TestTargetsOverlap(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(layer), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		res, err := compiler.Compile(compiler.Options{Root: root, Approved: func(string, string) (bool, string) { return true, "" }})
+		res, err := compiler.Compile(compiler.Options{Root: root, Approved: func(string, string) (bool,
+			string) {
+			return true, ""
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := slices.ContainsFunc(res.Findings, func(d diag.Diagnostic) bool { return d.Code == diag.TargetsOverlap }); got != overlap {
+		if got := slices.ContainsFunc(res.Findings,
+			func(d diag.Diagnostic) bool { return d.Code == diag.TargetsOverlap }); got != overlap {
 			t.Errorf("%s: %v", rules, res.Findings)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestEverythingIsClosed: whatever a policy grants, a profile closes all places of the host that it does not name, those
-// of services in /run among them.
+// TestEverythingIsClosed: whatever a policy grants, a profile closes all places of the host that it does not name,
+// those of services in /run among them.
 func TestEverythingIsClosed(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.All}}
@@ -21,8 +21,10 @@ func TestEverythingIsClosed(t *testing.T) {
 	}
 	lines := strings.Split(string(out.Data), "\n")
 	for _, want := range []string{
-		"blacklist /*", "blacklist /run/*", "read-only /", "blacklist /dev/log", "caps.drop all", "nonewprivs", "noroot",
-		"restrict-namespaces", "seccomp", "net none", "ipc-namespace", "dbus-user none", "dbus-system none", "private-dev",
+		"blacklist /*", "blacklist /run/*", "read-only /", "blacklist /dev/log", "caps.drop all", "nonewprivs",
+		"noroot",
+		"restrict-namespaces", "seccomp", "net none", "ipc-namespace", "dbus-user none", "dbus-system none",
+		"private-dev",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("the profile lacks %q", want)

@@ -7,8 +7,8 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 )
 
-// TestClosedArguments: whatever the policy says, every filter refuses the arguments by which an allowed call would reach
-// out of the sandbox, each at its place, and takes the same call without them.
+// TestClosedArguments: whatever the policy says, every filter refuses the arguments by which an allowed call would
+// reach out of the sandbox, each at its place, and takes the same call without them.
 func TestClosedArguments(t *testing.T) {
 	value := func(names ...string) (v uint64) {
 		for _, n := range names {
@@ -29,8 +29,10 @@ func TestClosedArguments(t *testing.T) {
 		arg   int
 		names []string
 	}{
-		{"sendto", 3, []string{"MSG_FASTOPEN"}}, {"sendmsg", 2, []string{"MSG_FASTOPEN"}}, {"sendmmsg", 3, []string{"MSG_FASTOPEN"}},
-		{"renameat2", 4, []string{"RENAME_WHITEOUT"}}, {"clone", 0, []string{"CLONE_PARENT"}}, {"clone", 0, []string{"CLONE_NEWUSER"}},
+		{"sendto", 3, []string{"MSG_FASTOPEN"}}, {"sendmsg", 2, []string{"MSG_FASTOPEN"}}, {"sendmmsg", 3,
+			[]string{"MSG_FASTOPEN"}},
+		{"renameat2", 4, []string{"RENAME_WHITEOUT"}}, {"clone", 0, []string{"CLONE_PARENT"}}, {"clone", 0,
+			[]string{"CLONE_NEWUSER"}},
 		{"unshare", 0, []string{"CLONE_NEWTIME"}}, {"unshare", 0, []string{"CLONE_NEWNS"}},
 		{"creat", 1, []string{"S_ISUID"}}, {"mknod", 1, []string{"S_ISGID"}}, {"mknodat", 2, []string{"S_ISUID"}},
 	} {

@@ -22,7 +22,8 @@ func TestLinkableTarget(t *testing.T) {
 		at := ir.Location{Root: ir.Root{Kind: ir.External, Name: "data"}}
 		tool.FS = []ir.FSRule{{At: ir.In(""), Caps: tt.workspace}, {At: at, Caps: tt.target, External: true}}
 		if got := newRuleset(ir.NewView(tool, ir.Linux, ir.Facts{})).linkable(); got != tt.want {
-			t.Errorf("%s beside a workspace with %s: %s can be linked, want %s", tt.target, tt.workspace, got, tt.want)
+			t.Errorf("%s beside a workspace with %s: %s can be linked, want %s", tt.target, tt.workspace, got,
+				tt.want)
 		}
 	}
 }

@@ -13,9 +13,11 @@ import (
 // grants reading.
 func TestListedUnread(t *testing.T) {
 	tool := ir.NewTool("t")
-	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.Caps(ir.Read)}, {At: ir.In("bin"), Caps: ir.Caps(ir.Execute)}, {At: ir.In("lib"), Caps: ir.Caps(ir.Read, ir.Execute)}}
+	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.Caps(ir.Read)}, {At: ir.In("bin"), Caps: ir.Caps(ir.Execute)},
+		{At: ir.In("lib"), Caps: ir.Caps(ir.Read, ir.Execute)}}
 	a, b := ir.In("bin/a"), ir.In("lib/b")
-	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "bin/a", File: &a, AnyArgs: true}, {Program: "lib/b", File: &b, AnyArgs: true}}}
+	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "bin/a", File: &a, AnyArgs: true},
+		{Program: "lib/b", File: &b, AnyArgs: true}}}
 	spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
 	if err != nil {
 		t.Fatal(err)
@@ -31,8 +33,8 @@ func TestListedUnread(t *testing.T) {
 	}
 }
 
-// TestTruncationOfOldLevels: up to the second level, which does not mediate that, each call that empties a file without a
-// right to write is refused by the filter, and by Landlock from the third on.
+// TestTruncationOfOldLevels: up to the second level, which does not mediate that, each call that empties a file
+// without a right to write is refused by the filter, and by Landlock from the third on.
 func TestTruncationOfOldLevels(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.Caps(ir.Read)}}
@@ -45,7 +47,10 @@ func TestTruncationOfOldLevels(t *testing.T) {
 		"truncate": {1, 0}, "open": {1, uint64(truncates)}, "openat": {0, 1, uint64(truncates)},
 	} {
 		for abi := 1; abi <= 3; abi++ {
-			refused := slices.ContainsFunc(spec.Filter, func(b landlock.Block) bool { return b.Applies(abi) && b.Refuses(call, args) })
+			refused := slices.ContainsFunc(spec.Filter, func(b landlock.Block) bool {
+				return b.Applies(abi) &&
+					b.Refuses(call, args)
+			})
 			if refused != (abi < 3) {
 				t.Errorf("%s at level %d: refused is %v", call, abi, refused)
 			}
@@ -57,7 +62,8 @@ func TestTruncationOfOldLevels(t *testing.T) {
 func TestNothingThroughLinks(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{
-		{At: ir.In(""), Caps: ir.Caps(ir.Read, ir.Update)}, {At: ir.In("v1/x"), Links: []ir.Location{ir.In("lib")}}, {At: ir.In("v1"), Caps: ir.Caps(ir.Read)},
+		{At: ir.In(""), Caps: ir.Caps(ir.Read, ir.Update)}, {At: ir.In("v1/x"),
+			Links: []ir.Location{ir.In("lib")}}, {At: ir.In("v1"), Caps: ir.Caps(ir.Read)},
 	}
 	spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
 	if err != nil {

@@ -19,13 +19,18 @@ func TestEveryCallOfAClassIsTrapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, call := range []string{
-		"open", "openat", "openat2", "creat", "truncate", "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "unlink",
-		"unlinkat", "rmdir", "rename", "renameat", "renameat2", "link", "linkat", "execve", "execveat", "inotify_add_watch", "chmod",
-		"fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat", "futimesat", "setxattr",
-		"lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "ioctl", "prlimit64", "setpriority", "ioprio_set",
+		"open", "openat", "openat2", "creat", "truncate", "mkdir", "mkdirat", "mknod", "mknodat", "symlink",
+		"symlinkat", "unlink",
+		"unlinkat", "rmdir", "rename", "renameat", "renameat2", "link", "linkat", "execve", "execveat",
+		"inotify_add_watch", "chmod",
+		"fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat",
+		"futimesat", "setxattr",
+		"lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "ioctl", "prlimit64",
+		"setpriority", "ioprio_set",
 		"landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self", "bind", "connect",
 	} {
-		if !slices.ContainsFunc(spec.Supervision.Traps, func(tr landlock.Trap) bool { return slices.Contains(tr.Syscalls, call) }) {
+		if !slices.ContainsFunc(spec.Supervision.Traps,
+			func(tr landlock.Trap) bool { return slices.Contains(tr.Syscalls, call) }) {
 			t.Errorf("%s is not trapped", call)
 		}
 	}

@@ -19,7 +19,10 @@ func TestUnifiedLimits(t *testing.T) {
 			d := &Document{Config: Config{Linux: Linux{Resources: resources([]ir.Limit{{Kind: of, Value: 1 << 20}})}}}
 			c := &specs.Spec{Linux: &specs.Linux{Resources: &specs.LinuxResources{Unified: map[string]string{name: "max"}}}}
 			var said []string
-			mergeResources(c, d, func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) })
+			mergeResources(c, d, func(format string, args ...any) {
+				said = append(said, fmt.Sprintf(format,
+					args...))
+			})
 			refused := limits.memory && of == ir.LimitMemory || limits.processes && of == ir.LimitProcesses
 			if (len(said) > 0) != refused {
 				t.Errorf("%s beside a limit of %s: %q", name, of, said)

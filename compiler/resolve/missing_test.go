@@ -24,7 +24,8 @@ func TestBesideTheMissing(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "src/deep"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for link, target := range map[string]string{"inside": "src", "odd": "gone/../inside/deep", "up": "gone/not/../../inside"} {
+	for link, target := range map[string]string{"inside": "src", "odd": "gone/../inside/deep",
+		"up": "gone/not/../../inside"} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}

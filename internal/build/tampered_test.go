@@ -7,7 +7,8 @@ import (
 	"github.com/accessc/accessc/internal/build"
 )
 
-// TestSummaries: a manifest that says of a tool what its policy does not say is found, also where only one word differs.
+// TestSummaries: a manifest that says of a tool what its policy does not say is found, also where only one word
+// differs.
 func TestSummaries(t *testing.T) {
 	for what, tamper := range map[string]func(*build.Entry){
 		"another sensitive path": func(e *build.Entry) {

@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestOverridingHeaders: where a rule is about paths or methods, a request with a header by which some server takes another
-// one is refused.
+// TestOverridingHeaders: where a rule is about paths or methods, a request with a header by which some server
+// takes another one is refused.
 func TestOverridingHeaders(t *testing.T) {
 	host := ir.Host{Kind: ir.HostName, Name: "example.com"}
 	rules := []ir.NetRule{{Host: host, Scheme: "https", Path: []string{"v1"}, Methods: []string{"GET"}, Allow: true}}
@@ -35,7 +35,8 @@ func TestOneUpgrade(t *testing.T) {
 	for _, tt := range []struct {
 		values []string
 		want   bool
-	}{{[]string{"websocket"}, true}, {[]string{"WebSocket"}, true}, {[]string{"websocket", "h2c"}, false}, {[]string{"websocket, h2c"}, false}, {[]string{"h2c"}, false}, {nil, false}} {
+	}{{[]string{"websocket"}, true}, {[]string{"WebSocket"}, true}, {[]string{"websocket", "h2c"}, false},
+		{[]string{"websocket, h2c"}, false}, {[]string{"h2c"}, false}, {nil, false}} {
 		if got := webSocket(http.Header{"Upgrade": tt.values}); got != tt.want {
 			t.Errorf("%q: %v", tt.values, got)
 		}

@@ -22,7 +22,8 @@ func TestOddQuestions(t *testing.T) {
 		{[]dnsmessage.Question{question(dnsmessage.ClassINET)}, dnsmessage.RCodeSuccess},
 		{[]dnsmessage.Question{question(dnsmessage.ClassCHAOS)}, dnsmessage.RCodeRefused},
 		{[]dnsmessage.Question{question(dnsmessage.ClassANY)}, dnsmessage.RCodeRefused},
-		{[]dnsmessage.Question{question(dnsmessage.ClassINET), question(dnsmessage.ClassINET)}, dnsmessage.RCodeFormatError},
+		{[]dnsmessage.Question{question(dnsmessage.ClassINET), question(dnsmessage.ClassINET)},
+			dnsmessage.RCodeFormatError},
 		{nil, dnsmessage.RCodeFormatError},
 	} {
 		b, err := (&dnsmessage.Message{Header: dnsmessage.Header{ID: 7}, Questions: tt.questions}).Pack()

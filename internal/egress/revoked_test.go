@@ -28,8 +28,8 @@ func at(name string) ir.Endpoint {
 	return ir.Endpoint{Scheme: "https", Host: ir.Host{Kind: ir.HostName, Name: name}, Port: 443}
 }
 
-// TestRevokedBesideAnother: a revocation ends what rested on its grant, and nothing else, also while another grant is in
-// force.
+// TestRevokedBesideAnother: a revocation ends what rested on its grant, and nothing else, also while another grant
+// is in force.
 func TestRevokedBesideAnother(t *testing.T) {
 	p := lender()
 	cut := map[string]bool{}
@@ -37,7 +37,10 @@ func TestRevokedBesideAnother(t *testing.T) {
 		p.Grant(id, at(name), false)
 		var end func()
 		v, ended := p.rest(nil, matter{
-			op: ir.Connect{To: at(name)}, judge: func(p Policy) ir.Verdict { return p.Request(at(name), http.MethodGet) },
+			op: ir.Connect{To: at(name)}, judge: func(p Policy) ir.Verdict {
+				return p.Request(at(name),
+					http.MethodGet)
+			},
 			cut: func() { cut[name] = true; end() },
 		})
 		if end = ended; !v.Allowed() {

@@ -24,7 +24,8 @@ func TestAnswersTell(t *testing.T) {
 		look   func(v *View)
 		change func() error
 	}{
-		"the permissions of a program": {func(v *View) { _, _ = v.Stat(file) }, func() error { return os.Chmod(file, 0o600) }},
+		"the permissions of a program": {func(v *View) { _, _ = v.Stat(file) },
+			func() error { return os.Chmod(file, 0o600) }},
 		"the type of a name": {func(v *View) { _, _ = v.ReadDir(list) }, func() error {
 			if err := os.Remove(name); err != nil {
 				return err

@@ -32,7 +32,8 @@ func TestNameOfLink(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{{At: ir.In("src"), Caps: ir.Caps(ir.Read)}}
 	j := &Judge{View: ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots}), Roots: roots, Dir: roots.Workspace}
-	for path, refused := range map[string]bool{"src": false, "src/in": false, "closed/in": true, "src/out": true, "closed": true} {
+	for path, refused := range map[string]bool{"src": false, "src/in": false, "closed/in": true, "src/out": true,
+		"closed": true} {
 		if got := j.Path(path); (got != nil) != refused {
 			t.Errorf("%s: refused is %v", path, got != nil)
 		}

@@ -23,7 +23,8 @@ func TestNothingInherited(t *testing.T) {
 	}
 }
 
-// TestIdentityBits: a supervised tool gives no file the identity of its owner or group, and a directory that of its group.
+// TestIdentityBits: a supervised tool gives no file the identity of its owner or group, and a directory that of
+// its group.
 func TestIdentityBits(t *testing.T) {
 	f := newFortress(t)
 	f.ended("for m in u+s g+s ug+s; do chmod $m docs/a; done; mkdir docs/d; chmod g+s docs/d", nil)

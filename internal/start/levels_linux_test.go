@@ -13,21 +13,25 @@ func TestBlocksOfLevels(t *testing.T) {
 	for _, b := range []landlock.Block{{To: 2}, {From: 3}, {From: 2, To: 4}, {}} {
 		b.Errno, b.Syscalls = "EACCES", []string{"fsync"}
 		for abi := 1; abi <= 6; abi++ {
-			table, err := rules{blocks: []landlock.Block{b}}.tests(abi, func(uint32) unix.SockFilter { return unix.SockFilter{} })
+			table, err := rules{blocks: []landlock.Block{b}}.tests(abi,
+				func(uint32) unix.SockFilter { return unix.SockFilter{} })
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := len(table[unix.SYS_FSYNC]) > 0; got != b.Applies(abi) || got != (abi >= b.From && (b.To == 0 || abi <= b.To)) {
+			if got := len(table[unix.SYS_FSYNC]) > 0; got != b.Applies(abi) || got != (abi >= b.From &&
+				(b.To == 0 || abi <= b.To)) {
 				t.Errorf("a block from %d to %d at level %d: %v", b.From, b.To, abi, got)
 			}
 		}
 	}
 }
 
-// TestManyConditions: a block refuses a call if all of its conditions are true, however many it has and of whatever kinds.
+// TestManyConditions: a block refuses a call if all of its conditions are true, however many it has and of
+// whatever kinds.
 func TestManyConditions(t *testing.T) {
 	one := []landlock.Condition{
-		{Arg: 0, In: []string{"O_WRONLY"}}, {Arg: 1, AnyBit: []string{"O_WRONLY"}}, {Arg: 2, NonZero: true}, {Arg: 3, NotIn: []string{"O_RDWR"}},
+		{Arg: 0, In: []string{"O_WRONLY"}}, {Arg: 1, AnyBit: []string{"O_WRONLY"}}, {Arg: 2, NonZero: true},
+		{Arg: 3, NotIn: []string{"O_RDWR"}},
 		{Arg: 4, Mask: 3, In: []string{"O_WRONLY", "O_RDWR"}},
 	}
 	for n := range len(one) {

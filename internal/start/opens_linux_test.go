@@ -13,13 +13,17 @@ import (
 
 func init() {
 	attempts["tmpfile-read"] = opens(unix.O_RDWR|unix.O_TMPFILE, 0o644)
-	attempts["fold"] = ofReading(func(fd int) error { return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, 0x40000000|0x80) })
+	attempts["fold"] = ofReading(func(fd int) error {
+		return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS,
+			0x40000000|0x80)
+	})
 	attempts["inroot"] = func(a, _ name) error {
 		dir, err := leave(unix.Openat(a.dir, filepath.Dir(a.path), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0))
 		if err != nil {
 			return err
 		}
-		return close2(unix.Openat2(dir, "/"+filepath.Base(a.path), &unix.OpenHow{Flags: unix.O_RDONLY, Resolve: unix.RESOLVE_IN_ROOT}))
+		return close2(unix.Openat2(dir, "/"+filepath.Base(a.path), &unix.OpenHow{Flags: unix.O_RDONLY,
+			Resolve: unix.RESOLVE_IN_ROOT}))
 	}
 }
 
@@ -53,7 +57,8 @@ func TestFolding(t *testing.T) {
 func TestUnnamedReading(t *testing.T) {
 	f := newFortress(t)
 	f.tool.stop()
-	f.spec = f.compiled(rule("", ir.Caps(ir.Read, ir.Update)), rule("docs", ir.Caps(ir.Create, ir.Update)), rule("src", ir.All), rule("src/main.c", 0))
+	f.spec = f.compiled(rule("", ir.Caps(ir.Read, ir.Update)), rule("docs", ir.Caps(ir.Create, ir.Update)),
+		rule("src", ir.All), rule("src/main.c", 0))
 	f.tool = startMode(t, "kernel-supervised", f.spec, f.dir, nil)
 	f.allows("tmpfile", "docs", "")
 	f.refuses("tmpfile-read", "docs", "")
@@ -71,8 +76,9 @@ func TestMemoryOfOthers(t *testing.T) {
 	s.tool.stop()
 	f.spec = s.spec
 	for file, want := range map[string]string{
-		"/proc/$$/environ": "Permission denied", "/proc/$$/mem": "Permission denied", "/proc/$$/task/$$/mem": "Permission denied",
-		"/proc/self/mem": "Input/output error",
+		"/proc/$$/environ": "Permission denied", "/proc/$$/mem": "Permission denied",
+		"/proc/$$/task/$$/mem": "Permission denied",
+		"/proc/self/mem":       "Input/output error",
 	} {
 		if _, out := f.ended("LC_ALL=C cat "+file+" 2>&1", nil); !strings.Contains(out, want) {
 			t.Errorf("%s: %q, want %q", file, out, want)

@@ -13,12 +13,12 @@ import (
 	"github.com/accessc/accessc/test/await"
 )
 
-// TestStubbornTool: a tool that heeds no signal ends with its supervisor. The kernel has sent the deadly one by the time
-// that the supervisor is waited for.
+// TestStubbornTool: a tool that heeds no signal ends with its supervisor. The kernel has sent the deadly one by
+// the time that the supervisor is waited for.
 func TestStubbornTool(t *testing.T) {
 	f := newFortress(t)
 	pid := 0
-	f.ended("trap '' HUP INT TERM; echo $$ >docs/number; mv docs/number docs/pid; sleep 3600", func(c *exec.Cmd) {
+	f.ended("exec >/dev/null 2>&1; trap '' HUP INT TERM; echo $$ >docs/number; mv docs/number docs/pid; sleep 3600", func(c *exec.Cmd) {
 		await.Until(t, "the tool has written its number", func() bool {
 			text, err := os.ReadFile(f.at("docs/pid"))
 			if err == nil {

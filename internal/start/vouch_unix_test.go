@@ -15,23 +15,25 @@ import (
 // TestOwnPlaces: a file in the workspace or in the home of its own tool vouches for nothing.
 func TestOwnPlaces(t *testing.T) {
 	l := backends.Launch{Workspace: "/srv/w", Home: "/state/home"}
-	for file, good := range map[string]bool{"/srv/w/a": false, "/state/home/a": false, "/state/home": false, "/srv/wx/a": true, "/state/homes/a": true, "/builds/a": true} {
+	for file, good := range map[string]bool{"/srv/w/a": false, "/state/home/a": false, "/state/home": false,
+		"/srv/wx/a": true, "/state/homes/a": true, "/builds/a": true} {
 		if why := own(file, l); (why == "") != good {
 			t.Errorf("%s: %q", file, why)
 		}
 	}
 }
 
-// TestApprovedNeighbours: the approval of a directory is one of what lies in it, by rules that lie in its own, and not
-// one of neighbours whose names begin alike.
+// TestApprovedNeighbours: the approval of a directory is one of what lies in it, by rules that lie in its own, and
+// not one of neighbours whose names begin alike.
 func TestApprovedNeighbours(t *testing.T) {
 	var store approvals.Store
 	if err := store.Approve(approvals.Mount{RulePath: "fork", CanonicalTarget: "/data/fork"}); err != nil {
 		t.Fatal(err)
 	}
 	for b, want := range map[binding]bool{
-		{"fork", "/data/fork"}: true, {"fork/a", "/data/fork/a"}: true, {"fork/a", "/data/forked/a"}: false, {"fork/a", "/data/forked"}: false,
-		{"fork", "/data/fork/a"}: false, {"other", "/data/fork"}: false, {"forked", "/data/fork"}: false,
+		{"fork", "/data/fork"}: true, {"fork/a", "/data/fork/a"}: true, {"fork/a", "/data/forked/a"}: false,
+		{"fork/a", "/data/forked"}: false,
+		{"fork", "/data/fork/a"}:   false, {"other", "/data/fork"}: false, {"forked", "/data/fork"}: false,
 	} {
 		if covers(store, b) != want {
 			t.Errorf("%+v: want %v", b, want)
@@ -39,7 +41,8 @@ func TestApprovedNeighbours(t *testing.T) {
 	}
 }
 
-// TestUnreadableApprovals: where the approvals of some workspace cannot be read, any place may be one where tools write.
+// TestUnreadableApprovals: where the approvals of some workspace cannot be read, any place may be one where tools
+// write.
 func TestUnreadableApprovals(t *testing.T) {
 	all, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestForeignTerminal: /dev/tty is the controlling terminal of the caller, and is opened if that is the one of the run
-// or was made by the tool. A terminal of another session is neither.
+// TestForeignTerminal: /dev/tty is the controlling terminal of the caller, and is opened if that is the one of the
+// run or was made by the tool. A terminal of another session is neither.
 func TestForeignTerminal(t *testing.T) {
 	master, slave, err := pty.Open()
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 // system, so that programs copy; any other one as what the tool may not do.
 func TestRefusalOfMoves(t *testing.T) {
 	for reason, want := range map[ir.Reason]unix.Errno{
-		ir.ReasonNoGain: unix.EXDEV, ir.ReasonPinned: unix.EXDEV, ir.ReasonRule: unix.EACCES, ir.ReasonDefault: unix.EACCES, ir.ReasonRoot: unix.EACCES,
+		ir.ReasonNoGain: unix.EXDEV, ir.ReasonPinned: unix.EXDEV, ir.ReasonRule: unix.EACCES,
+		ir.ReasonDefault: unix.EACCES, ir.ReasonRoot: unix.EACCES,
 	} {
 		if got := refusal(ir.Verdict{Reason: reason}); got != want {
 			t.Errorf("%v: %v, want %v", reason, got, want)

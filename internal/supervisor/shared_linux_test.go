@@ -41,7 +41,8 @@ func TestSharedMemory(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", path, where(n.object), e, want)
 		}
 	}
-	for path, want := range map[string]string{dir + "/mine": "/dev/shm/mine", dir: "/dev/shm", "/dev/shm/theirs": "/dev/shm of other processes/theirs"} {
+	for path, want := range map[string]string{dir + "/mine": "/dev/shm/mine",
+		dir: "/dev/shm", "/dev/shm/theirs": "/dev/shm of other processes/theirs"} {
 		if got := c.box.at(path); got.At.String() != want {
 			t.Errorf("%s is the place %s, want %s", path, got.At, want)
 		}

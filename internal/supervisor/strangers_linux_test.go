@@ -12,7 +12,8 @@ import (
 // TestOtherProcesses: a tool changes limits and priorities of itself and of its own processes, and of no other ones.
 func TestOtherProcesses(t *testing.T) {
 	c := calling(t, t.TempDir(), "/dev")
-	for id, want := range map[uint64]unix.Errno{0: 0, uint64(c.tid): 0, 1: unix.EPERM, uint64(os.Getpid()): unix.EPERM, 1<<32 - 1: unix.EPERM} {
+	for id, want := range map[uint64]unix.Errno{0: 0, uint64(c.tid): 0, 1: unix.EPERM,
+		uint64(os.Getpid()): unix.EPERM, 1<<32 - 1: unix.EPERM} {
 		if a := (processes{c}).other(id); a.errno != want || want == 0 && !a.on {
 			t.Errorf("%d: %+v, want %v", id, a, want)
 		}
@@ -49,12 +50,15 @@ func TestForeignListener(t *testing.T) {
 	}
 }
 
-// TestUnchanged: a file counts as unchanged by all that tells a change; its owner sets the time of its contents at will.
+// TestUnchanged: a file counts as unchanged by all that tells a change; its owner sets the time of its contents at
+// will.
 func TestUnchanged(t *testing.T) {
 	old := unix.Stat_t{Dev: 1, Ino: 2, Size: 3, Mtim: unix.Timespec{Sec: 4}, Ctim: unix.Timespec{Sec: 5}}
 	for what, change := range map[string]func(*unix.Stat_t){
-		"nothing": func(*unix.Stat_t) {}, "device": func(s *unix.Stat_t) { s.Dev++ }, "number": func(s *unix.Stat_t) { s.Ino++ }, "size": func(s *unix.Stat_t) { s.Size++ },
-		"time of the contents": func(s *unix.Stat_t) { s.Mtim.Nsec++ }, "time of the change": func(s *unix.Stat_t) { s.Ctim.Nsec++ },
+		"nothing": func(*unix.Stat_t) {}, "device": func(s *unix.Stat_t) { s.Dev++ },
+		"number": func(s *unix.Stat_t) { s.Ino++ }, "size": func(s *unix.Stat_t) { s.Size++ },
+		"time of the contents": func(s *unix.Stat_t) { s.Mtim.Nsec++ },
+		"time of the change":   func(s *unix.Stat_t) { s.Ctim.Nsec++ },
 	} {
 		other := old
 		change(&other)

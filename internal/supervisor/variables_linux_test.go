@@ -12,7 +12,8 @@ func TestNarrowerRule(t *testing.T) {
 	some := func(names ...string) *ir.CommandRule { return &ir.CommandRule{Envs: names} }
 	all := &ir.CommandRule{AllEnvs: true}
 	for _, tt := range []struct{ script, interpreter, want *ir.CommandRule }{
-		{some("A", "B"), some("B", "C"), some("B")}, {all, some("B"), some("B")}, {some("A"), all, some("A")}, {all, all, all},
+		{some("A", "B"), some("B", "C"), some("B")}, {all, some("B"), some("B")}, {some("A"), all, some("A")},
+		{all, all, all},
 		{some("A"), some("B"), some()}, {some("A"), nil, some("A")},
 	} {
 		got := narrower(tt.script, tt.interpreter)

@@ -16,7 +16,8 @@ func TestBase(t *testing.T) {
 	for _, tt := range []struct {
 		old, new ir.BaseName
 		want     Verdict
-	}{{ir.BaseSystem, ir.BaseNone, Narrowed}, {ir.BaseNone, ir.BaseSystem, Widened}, {ir.BaseSystem, ir.BaseMinimal, Narrowed}, {ir.BaseNone, ir.BaseNone, Equivalent}} {
+	}{{ir.BaseSystem, ir.BaseNone, Narrowed}, {ir.BaseNone, ir.BaseSystem, Widened}, {ir.BaseSystem,
+		ir.BaseMinimal, Narrowed}, {ir.BaseNone, ir.BaseNone, Equivalent}} {
 		if got := Sum(filter(Policies(tool(tt.old), tool(tt.new)), ir.FS)); got != tt.want {
 			t.Errorf("from %v to %v: %v, want %v", tt.old, tt.new, got, tt.want)
 		}

@@ -22,8 +22,9 @@ func last(p *Part) (out *Part) {
 func TestDirectoryAfter(t *testing.T) {
 	for line, want := range map[string][]string{
 		"cd sub && cat a": {"/w/sub"}, "cd sub & cat a": {"/w"}, "(cd sub); cat a": {"/w"}, "cd sub | cat a": {"/w"},
-		"trap 'cd /x' DEBUG; cat a": nil, "CDPATH=/x cd sub; cat a": nil, "pushd sub; cat a": nil, "command cd sub; cat a": nil,
-		"cd -P sub; cat a": nil, "true; cat a": {"/w"},
+		"trap 'cd /x' DEBUG; cat a": nil, "CDPATH=/x cd sub; cat a": nil, "pushd sub; cat a": nil,
+		"command cd sub; cat a": nil,
+		"cd -P sub; cat a":      nil, "true; cat a": {"/w"},
 	} {
 		if p := last(Analyze(line, Bash, "/w")); p == nil || !slices.Equal(p.Dirs, want) {
 			t.Errorf("%s: %+v, want %q", line, p, want)

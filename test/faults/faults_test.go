@@ -108,11 +108,13 @@ func TestBaseline(t *testing.T) {
 func TestParse(t *testing.T) {
 	const diff = "\ndiff --git a/x b/x\n"
 	f, err := parse("It breaks.\n\nPackages: ./a ./b\nRun: TestA|TestB\nFound by: a.TestA b.TestB\n" + diff)
-	if err != nil || f.breaks != "It breaks." || len(f.packages) != 2 || f.tests != "TestA|TestB" || len(f.by) != 2 || string(f.patch) != diff[1:] {
+	if err != nil || f.breaks != "It breaks." || len(f.packages) != 2 || f.tests != "TestA|TestB" ||
+		len(f.by) != 2 || string(f.patch) != diff[1:] {
 		t.Errorf("got %+v, %v", f, err)
 	}
 	for _, bad := range []string{
-		"", "It breaks.\n\nPackages: ./a\n", "Packages: ./a\n" + diff, "It breaks.\n" + diff, "It breaks\n\nPackages: ./a\n" + diff,
+		"", "It breaks.\n\nPackages: ./a\n", "Packages: ./a\n" + diff, "It breaks.\n" + diff,
+		"It breaks\n\nPackages: ./a\n" + diff,
 		"It breaks.\n\nPackages: ./a\nMore: x\n" + diff,
 	} {
 		if f, err := parse(bad); err == nil {

@@ -50,7 +50,8 @@ func (p *planting) run(tree string, jobs int, patterns []string) (bool, error) {
 		return false, err
 	}
 	chosen := slices.DeleteFunc(all, func(f fault) bool {
-		return len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return strings.Contains(f.name, p) })
+		return len(patterns) > 0 && !slices.ContainsFunc(patterns,
+			func(p string) bool { return strings.Contains(f.name, p) })
 	})
 	if len(chosen) == 0 {
 		return false, errors.New("no patch has such a name")
@@ -101,11 +102,11 @@ func (p *planting) note(f fault, o outcome) {
 // summary prints the counts, and reports whether each fault was found.
 func (p *planting) summary() bool {
 	fmt.Fprintf(p.out, "%d found, %d missed", p.counts[found], p.counts[missed])
-	for _, r := range []result{unapplied, uncompiled} {
+	for _, r := range []result{unapplied, uncompiled, hung} {
 		if n := p.counts[r]; n > 0 {
 			fmt.Fprintf(p.out, ", %d %s", n, r)
 		}
 	}
 	fmt.Fprintln(p.out)
-	return p.counts[missed]+p.counts[unapplied]+p.counts[uncompiled] == 0
+	return p.counts[found] > 0 && len(p.counts) == 1
 }

@@ -18,6 +18,8 @@ const (
 	missed     result = "MISSED"
 	unapplied  result = "DOES NOT APPLY"
 	uncompiled result = "DOES NOT COMPILE"
+	// hung is a fault under which tests did not end, which a busy machine does as well.
+	hung result = "TIMED OUT"
 )
 
 // outcome is a result with the test that found the fault, and the output that shows it.
@@ -100,6 +102,8 @@ func (p *plot) test(f fault, args ...string) outcome {
 		case err == nil:
 		case strings.Contains(said, "[build failed]"), strings.Contains(said, "[setup failed]"):
 			return outcome{uncompiled, "", said}
+		case strings.Contains(said, "\npanic: test timed out after "):
+			return outcome{hung, pkg, said}
 		default:
 			return outcome{found, strings.TrimPrefix(pkg, "./") + " " + failed(said), said}
 		}

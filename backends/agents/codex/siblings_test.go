@@ -12,7 +12,8 @@ import (
 // TestSiblings: where several places of a directory are narrower than it and no rule is about the directory, it has
 // the one entry for all of them; a single place has its own.
 func TestSiblings(t *testing.T) {
-	for places, want := range map[string]string{"sub/a": `"sub/a"`, "sub/a sub/b": `"sub"`, "sub/a sub/b sub/c": `"sub"`} {
+	for places, want := range map[string]string{"sub/a": `"sub/a"`, "sub/a sub/b": `"sub"`,
+		"sub/a sub/b sub/c": `"sub"`} {
 		tool := ir.NewTool("t")
 		tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.All}}
 		for _, p := range strings.Fields(places) {

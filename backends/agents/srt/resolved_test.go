@@ -16,7 +16,8 @@ func TestResolved(t *testing.T) {
 		tool := ir.NewTool("t")
 		tool.Net = nil
 		for _, h := range hosts {
-			tool.Net = append(tool.Net, ir.NetRule{Host: ir.Host{Kind: ir.HostName, Name: h}, Port: 443, Allow: true, Opaque: true})
+			tool.Net = append(tool.Net, ir.NetRule{Host: ir.Host{Kind: ir.HostName, Name: h}, Port: 443,
+				Allow: true, Opaque: true})
 		}
 		out, err := Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
 		if err != nil {
@@ -26,7 +27,8 @@ func TestResolved(t *testing.T) {
 		if err := json.Unmarshal(out.Data, &s); err != nil {
 			t.Fatal(err)
 		}
-		if want := len(s.Network.Allowed) > 0; want != (len(hosts) > 0) || want && !slices.Equal(s.Network.Resolved, agents.Internal) {
+		if want := len(s.Network.Allowed) > 0; want != (len(hosts) > 0) || want &&
+			!slices.Equal(s.Network.Resolved, agents.Internal) {
 			t.Errorf("%q: allowed %q, resolved %q", hosts, s.Network.Allowed, s.Network.Resolved)
 		}
 	}
