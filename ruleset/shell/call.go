@@ -110,6 +110,10 @@ func base(name string) string {
 
 // plainer are the names that a name may be a version of.
 func plainer(name string) []string {
+	plain := strings.TrimSuffix(strings.TrimRight(name, ".0123456789"), "-")
+	if !strings.ContainsAny(name, "-.") {
+		return []string{plain}
+	}
 	var out []string
 	if host := machine.Get().FindString(name); host != "" {
 		for rest := name[len(host):]; ; {
@@ -121,7 +125,6 @@ func plainer(name string) []string {
 			rest = after
 		}
 	}
-	plain := strings.TrimSuffix(strings.TrimRight(name, ".0123456789"), "-")
 	out = append(out, plain)
 	if m := version.Get().FindStringSubmatch(name); m != nil {
 		out = append(out, m[1], m[1]+m[2])
