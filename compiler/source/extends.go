@@ -151,7 +151,7 @@ func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error)
 	tree, at, err := l.directory(kind, base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return nil, inSubmodule(tree, at)
 	case err != nil:
 		return nil, err
 	}
@@ -230,6 +230,9 @@ func add(states []int, s int) []int {
 }
 
 func (w *walk) directory(dir, name string, states []int) error {
+	if err := inSubmodule(w.tree, dir); err != nil {
+		return err
+	}
 	entries, err := fs.ReadDir(w.tree, dir)
 	if errors.Is(err, fs.ErrNotExist) && name == "" {
 		return nil
