@@ -115,7 +115,7 @@ func (l *loader) expand(kind ir.Layer, f *File, item *Value, at string) []string
 var (
 	errBound   = errors.New("too much")
 	errPattern = errors.New("found a pattern that is malformed")
-	errParts   = fmt.Errorf("found a pattern of more than %d parts", ir.MaxPatternParts)
+	errParts   = errors.New("found a pattern of more than 62 parts")
 )
 
 // match returns the paths that a pattern without braces stands for. Errors of the walk are not
