@@ -79,6 +79,7 @@ const (
 	TooManyRules    Code = "ACC080"
 	Inexpressible   Code = "ACC081"
 	LocalTracked    Code = "ACC082"
+	Altered         Code = "ACC083"
 	BadApprovals    Code = "ACC085"
 	NotWorkspace    Code = "ACC086"
 	BadSigner       Code = "ACC087"
@@ -166,6 +167,7 @@ func registry() map[Code]entry {
 			TooManyRules:    {Error, "too many rules for a target"},
 			Inexpressible:   {Error, "a rule cannot be written for a target"},
 			LocalTracked:    {Warning, "the layer of one checkout is committed"},
+			Altered:         {Error, "git writes another text of a layer than it keeps"},
 			NotWorkspace:    {Error, "a directory that is not taken as workspace by itself"},
 			BadSigner:       {Error, "a signer has no usable key"},
 			OpenSigners:     {Error, "a file does not count that says who may sign"},

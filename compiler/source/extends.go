@@ -115,7 +115,7 @@ func (l *loader) expand(kind ir.Layer, f *File, item *Value, at string) []string
 var (
 	errBound   = errors.New("too much")
 	errPattern = errors.New("found a pattern that is malformed")
-	errParts   = fmt.Errorf("found a pattern of more than %d parts", ir.MaxPatternParts)
+	errParts   = errors.New("found a pattern of more than 62 parts")
 )
 
 // match returns the paths that a pattern without braces stands for. Errors of the walk are not
@@ -151,7 +151,7 @@ func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error)
 	tree, at, err := l.directory(kind, base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return nil, inSubmodule(tree, at)
 	case err != nil:
 		return nil, err
 	}
@@ -230,6 +230,9 @@ func add(states []int, s int) []int {
 }
 
 func (w *walk) directory(dir, name string, states []int) error {
+	if err := inSubmodule(w.tree, dir); err != nil {
+		return err
+	}
 	entries, err := fs.ReadDir(w.tree, dir)
 	if errors.Is(err, fs.ErrNotExist) && name == "" {
 		return nil

@@ -41,6 +41,10 @@ type Request struct {
 	// Tree, unless nil, has the layers of the workspace in place of the disk: the workspace as
 	// it is in a revision, the local layer included.
 	Tree fs.ReadLinkFS
+	// Top, unless nil, is the work tree that the workspace lies in, at Prefix: layers are refused that git writes otherwise than
+	// it keeps them, by attributes there. Of a Tree its commit is looked at.
+	Top    fs.FS
+	Prefix string
 	// View, unless nil, keeps how the host was looked at.
 	View *hostview.View
 }
@@ -177,7 +181,10 @@ func (l *loader) optional(kind ir.Layer, path string) {
 		if _, err := l.req.View.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
-	} else if _, dangling, err := l.workspace(kind).follow(absolute(path)); errors.Is(err, fs.ErrNotExist) && !dangling {
+	} else if at, dangling, err := l.workspace(kind).follow(absolute(path)); errors.Is(err, fs.ErrNotExist) && !dangling {
+		if err := inSubmodule(l.workspace(kind).tree, at); err != nil {
+			l.unreadable(path, err.Error())
+		}
 		return
 	}
 	l.file(kind, path, ir.Pos{})
@@ -286,6 +293,9 @@ func (l *loader) read(kind ir.Layer, name, path string) (*File, *diag.Diagnostic
 	f, err := readFile(name, path, open)
 	if f != nil {
 		l.reads.bytes += len(f.Data)
+	}
+	if err == nil && l.confined {
+		err = l.checkAltered(kind, name, path)
 	}
 	return f, err
 }

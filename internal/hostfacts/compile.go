@@ -63,6 +63,12 @@ func Compile(opts Options) (*Result, error) {
 	if opts.Tree == nil && (opts.Sensitive || opts.Layers.Shared) {
 		opts.Layers.Tracked = r.tracked(resolver)
 	}
+	if opts.Tree == nil && opts.Sensitive {
+		if top, git := r.workTree(resolver.Root); git != "" {
+			opts.Layers.Top = r.view.Below(filepath.FromSlash(top))
+			opts.Layers.Prefix, _ = resolve.Below(resolver.Root, top)
+		}
+	}
 	var unusable error
 	if opts.Resolve {
 		opts.Approved, unusable = r.approved(resolver, opts.Planned)

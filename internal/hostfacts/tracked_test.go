@@ -180,6 +180,8 @@ type scene struct {
 	at   string // of the workspace in the repository
 	kind []string
 	n    int
+	// refused is set where the revision has to be refused.
+	refused bool
 }
 
 func (s *scene) chance(kind string) bool {
@@ -216,6 +218,7 @@ func (s *scene) draw(i int) {
 	if s.chance("host's layer") {
 		s.layer(".jp/config.toml")
 	}
+	s.hidden(i)
 	local := locals[i%len(locals)]
 	s.kind = append(s.kind, local)
 	switch local {
@@ -232,6 +235,31 @@ func (s *scene) draw(i int) {
 		s.layer(".accessc/local.toml", "../more/*.toml")
 	}
 }
+
+// hidden adds what git checks out otherwise than it shows, in every other commit.
+func (s *scene) hidden(i int) {
+	kind := hiddens[i%len(hiddens)]
+	s.kind = append(s.kind, kind)
+	switch kind {
+	case "encoding":
+		s.write(".gitattributes", "*.toml text\naccessc.toml working-tree-encoding=ISO-8859-1\n")
+		s.refused = true
+	case "ident below":
+		s.layer(".jp/config.toml")
+		s.write(s.at+".jp/.gitattributes", "/config.* ident\n")
+		s.refused = true
+	case "macro":
+		s.write(".gitattributes", "[attr]other filter=x\n**/*.toml other\n")
+		s.refused = true
+	case "taken away":
+		s.write(".gitattributes", "* filter=x ident\n*.toml -filter !ident\nlocal.toml eol=lf\n")
+	case "of other files":
+		s.write(".gitattributes", "*.bin filter=lfs\nsrc/*.toml ident\n/nested/** filter=lfs\n")
+	}
+}
+
+// hiddens are the kinds of attributes of git.
+var hiddens = []string{"no attributes", "encoding", "taken away", "ident below", "of other files", "macro", "no attributes"}
 
 // locals are the forms of the local layer, which the draws take in turn.
 var locals = []string{
@@ -266,12 +294,18 @@ func TestOneSetOfLayers(t *testing.T) {
 		review := s.compile(compiler.Options{Tree: tree, Layers: source.Request{Shared: true}})
 		tree.Close()
 		for side, res := range map[string]*Result{"the work tree": work, "the revision": review} {
+			if s.refused && side == "the revision" {
+				if res.Program != nil && !res.Findings.Failed() {
+					t.Errorf("draw %d (seed %d): %v: the revision is not refused", i, seed, s.kind)
+				}
+				continue
+			}
 			if why := differ(start, res); why != "" {
 				t.Errorf("draw %d (seed %d): %s: %v: %s", i, seed, side, s.kind, why)
 			}
 		}
 	}
-	irtest.Happened(t, seen, append([]string{"below the top", "pattern", "host's layer"}, locals...)...)
+	irtest.Happened(t, seen, append(append([]string{"below the top", "pattern", "host's layer"}, locals...), hiddens...)...)
 }
 
 func (s *scene) compile(o compiler.Options) *Result {

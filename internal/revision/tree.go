@@ -25,6 +25,9 @@ type Tree struct {
 
 	objects *objects
 	root    string
+	// top is the root of the commit, at the prefix of which the directory is; nil for that root itself.
+	top    *Tree
+	prefix string
 
 	mu   sync.Mutex
 	dirs map[string][]entry
@@ -116,8 +119,28 @@ func (t *Tree) enter(commit string, r *Repository) error {
 	case err != nil:
 		return err
 	}
+	t.top, t.prefix = &Tree{Commit: t.Commit, objects: t.objects, root: id, dirs: t.dirs}, prefix
 	t.root, t.dirs = e.id, map[string][]entry{}
 	return nil
+}
+
+// Whole returns all files of the commit, and the path of the directory among them.
+func (t *Tree) Whole() (fs.FS, string) { return t.top, t.prefix }
+
+// Submodule returns the submodule that a name is or lies in. Its files are in no tree of the repository.
+func (t *Tree) Submodule(name string) (string, bool) {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		at := path.Join(parts[:i+1]...)
+		e, err := t.find(at)
+		if err != nil {
+			return "", false
+		}
+		if e.IsDir() && e.id == "" {
+			return at, true
+		}
+	}
+	return "", false
 }
 
 // Close ends git and removes its temporary directory.
