@@ -25,12 +25,13 @@ func TestBesideTheMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for link, target := range map[string]string{"inside": "src", "odd": "gone/../inside/deep",
-		"up": "gone/not/../../inside"} {
+		"up":  "gone/not/../../inside",
+		"far": "src/deep", "back": "far/../other"} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for path, want := range map[string]string{"odd": "/src/deep", "up/deep": "/src/deep", "up/none": "/src/none"} {
+	for path, want := range map[string]string{"odd": "/src/deep", "up/deep": "/src/deep", "up/none": "/src/none", "back": "/src/other"} {
 		if got, err := resolve.NewDisk().Follow(dir + "/" + path); err != nil || got.Abs != dir+want {
 			t.Errorf("%s leads to %s, %v; want %s", path, got.Abs, err, dir+want)
 		}
