@@ -47,10 +47,10 @@ func elsewhere(name string) bool {
 
 // evaluating are builtins that some shells let evaluate an operand which is no number: mksh and ksh run $(evil) in
 // a[$(evil)].
-var evaluating = strings.Fields("exit return break continue shift ulimit")
+var evaluating = []string{"exit", "return", "break", "continue", "shift", "ulimit"}
 
 // comparisons are the operators of test whose operands are numbers.
-var comparisons = strings.Fields("-eq -ne -lt -le -gt -ge")
+var comparisons = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge"}
 
 // letters are options of ulimit.
 var letters = expression.Once{Text: `^-[A-Za-z]+$`}

@@ -129,10 +129,10 @@ func plainer(name string) []string {
 	if m := version.Get().FindStringSubmatch(name); m != nil {
 		out = append(out, m[1], m[1]+m[2])
 	}
-	if i := strings.IndexByte(name, '.'); i > 0 && variants[name[i+1:]] {
+	if i := strings.IndexByte(name, '.'); i > 0 && slices.Contains(variants, name[i+1:]) {
 		out = append(out, name[:i])
 	}
-	if i := strings.IndexByte(name, '-'); i > 0 && variants[name[i+1:]] {
+	if i := strings.IndexByte(name, '-'); i > 0 && slices.Contains(variants, name[i+1:]) {
 		out = append(out, name[:i])
 	}
 	return out
@@ -144,9 +144,9 @@ var (
 	// version is a name with a version in the middle, such as perl5.36-x86_64-linux-gnu.
 	version = expression.Once{Text: `^([a-z+]+)(\d?)[\d.]*-(x86_64|amd64|i[3-6]86|arm|aarch64|riscv64|powerpc|s390x|mips)[a-z0-9_-]*$`}
 	// variants are the ends of names by which systems tell the builds of a program apart.
-	variants = map[string]bool{
-		"tiny": true, "basic": true, "nox": true, "gtk": true, "gtk3": true, "athena": true, "gnome": true, "motif": true, "lucid": true, "pgtk": true,
-		"bfd": true, "gold": true, "openbsd": true, "traditional": true, "original": true, "posix": true,
+	variants = []string{
+		"tiny", "basic", "nox", "gtk", "gtk3", "athena", "gnome", "motif", "lucid", "pgtk",
+		"bfd", "gold", "openbsd", "traditional", "original", "posix",
 	}
 )
 
@@ -194,13 +194,13 @@ func (a *analysis) known(p *Part, name string) {
 	case l != nil:
 		a.interpreter(p, l)
 	case starters()[name] != "":
-		a.starter(p, starters()[name], 1, recipes[name])
+		a.starter(p, starters()[name], 1, slices.Contains(recipes, name))
 		if len(p.Words) == 1 {
 			p.doubt(1, starters()[name]) // script and unshare run a shell
 		}
 	case acting()[name] && !elsewhere(written), state()[written] != "":
 	default:
-		a.starter(p, unlisted, 1, recipes[name])
+		a.starter(p, unlisted, 1, slices.Contains(recipes, name))
 	}
 }
 

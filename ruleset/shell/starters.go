@@ -83,7 +83,7 @@ var startersOnce once.Value[map[string]string]
 const unlisted = "is in no list of programs"
 
 // recipes are starters whose operands are names of steps, in which a colon is a letter.
-var recipes = map[string]bool{"just": true, "task": true, "rake": true, "nx": true, "turbo": true, "moon": true, "wireit": true, "invoke": true, "inv": true, "mage": true}
+var recipes = []string{"just", "task", "rake", "nx", "turbo", "moon", "wireit", "invoke", "inv", "mage"}
 
 // starter takes the words of a program apart of which no table lists the options. A rule must spell out the first of
 // them, every option and setting, and each operand that may be code, or a name of elsewhere.
