@@ -41,13 +41,16 @@ var listedProtected = sync.OnceValue(func() []ProtectedPath {
 // of its own gets a rule that grants whatever the rule around it does, except creating,
 // updating and deleting. Where that rule grants none of these, nothing is planted.
 // See RATIONALE D51.
-func (v *View) protect(more []ProtectedPath) {
+func (v *View) protect(more []ProtectedPath, links []string) {
 	if !v.Tool.Protects {
 		return
 	}
 	root := v.zone(Root{Kind: Workspace})
 	if v.protected = listedProtected(); len(v.Tool.Protected)+len(more) > 0 {
 		v.protected = slices.Concat(v.protected, v.Tool.Protected, more)
+	}
+	for _, at := range links {
+		root.make(at, &v.arena).link = true
 	}
 	v.protectNames()
 	for _, p := range v.protected {

@@ -21,7 +21,7 @@ type Region struct {
 	Pinned bool
 	// Link is true at the workspace's symlink of an external rule.
 	Link bool
-	// Through is true at a symlink of the workspace that a rule is written through. There is nothing below it:
+	// Through is true at a symlink of the workspace that a rule is written through, or that is protected. There is nothing below it:
 	// the places that it leads to have regions of their own.
 	Through bool
 	// Above is the node that this one is directly below, Below are those directly below it, in
@@ -119,7 +119,7 @@ type exporter struct {
 
 func (e *exporter) export(n *region, at Location, above *Region) *Region {
 	e.nodes = append(e.nodes, Region{
-		At: at, Name: at.Base(), Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != "", Through: n.link && n.rule < 0, Above: above,
+		At: at, Name: at.Base(), Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != "", Through: n.link && e.view.through(n), Above: above,
 	})
 	out := &e.nodes[len(e.nodes)-1]
 	if n.win >= 0 {
@@ -137,6 +137,11 @@ func (e *exporter) export(n *region, at Location, above *Region) *Region {
 		out.Below[i] = e.export(c.region, at.Child(c.name), out)
 	}
 	return out
+}
+
+// through reports whether no declared rule is about a symlink itself.
+func (v *View) through(n *region) bool {
+	return n.rule < 0 || v.rules[v.refs[n.rule].entry].Rule.Guards()
 }
 
 // ID names the rule that decides here.

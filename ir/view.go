@@ -59,6 +59,9 @@ type Facts struct {
 	// Protected are the protected paths that only this host's workspace has: where the listed
 	// ones lead over symlinks, and its layers.
 	Protected []ProtectedPath
+	// ProtectedLinks are the protected paths that are symlinks on this host, the listed ones included: there is nothing below
+	// them that a system could be told of.
+	ProtectedLinks []string
 }
 
 // NewView prepares t for questions on platform p.
@@ -66,7 +69,7 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 	v := &View{Tool: t, Platform: p, bind: f.Bindings}
 	v.collect(f)
 	v.grow()
-	v.protect(f.Protected)
+	v.protect(f.Protected, f.ProtectedLinks)
 	v.pinPrograms()
 	if f.Bindings != nil {
 		v.anchor(f.Bindings)

@@ -33,6 +33,7 @@ func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	}
 	f.Interpreters = r.interpreters(t, f)
 	f.Protected = r.Protected(t)
+	f.ProtectedLinks = r.protectedLinks(t)
 	return f
 }
 

@@ -1,6 +1,7 @@
 package hostfacts
 
 import (
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,27 @@ func (r *Result) guardPattern(pattern string) {
 	if !slices.Contains(r.guarded, p) {
 		r.guarded = append(r.guarded, p)
 	}
+}
+
+// protectedLinks are the protected paths of a tool that are symlinks, those of the list included.
+func (r *Result) protectedLinks(t *ir.Tool) []string {
+	if !t.Protects {
+		return nil
+	}
+	var out []string
+	for _, p := range slices.Concat(ir.ProtectedPaths(), r.ownProtected()) {
+		if p.Pattern {
+			continue
+		}
+		if found, ok := r.here(p.Path); !ok || len(found.Links) == 0 {
+			continue
+		}
+		mode, err := r.view.Lstat(filepath.FromSlash(path.Join(r.Resolver.Root, p.Path)))
+		if err == nil && mode&fs.ModeSymlink != 0 {
+			out = append(out, p.Path)
+		}
+	}
+	return out
 }
 
 // here follows a path of the workspace of which at least the first name is there.
