@@ -173,6 +173,9 @@ func TestMovesAgainstPolicy(t *testing.T) {
 			if v.Pin != nil {
 				rows = append(rows, q.row(v.Pin, ir.FS, ir.AspectMove))
 			}
+			if v.Reason == ir.ReasonNoGain { // the rule may be a protected one, which the destination would make
+				rows = append(rows, q.row(v.Rule, ir.FS, ir.AspectMove))
+			}
 			seen[fmt.Sprintf("%v %v", v.Allowed(), got)]++
 			if v.Allowed() && !got && !slices.ContainsFunc(rows, permitsLess) || !v.Allowed() && got && !slices.ContainsFunc(rows, permitsMore) {
 				rt.Fatalf("ABI %d: %s to %s: policy %+v, configuration %v, ledger %+v\n%s", q.kernel.abi, src, dst, v, got, rows, q.text)
