@@ -6,7 +6,8 @@
 // A fault is a patch in test/faults/patches that lets something through, loses something in
 // silence, or makes the policy, its explanation and the kernel disagree. Each is applied to a
 // git worktree of the commit that is checked out, and the tests that its header names run until
-// one fails. A pattern is a part of the names of patches; without any, all are planted. The exit
+// one fails: first those that found the fault when it was written, then, without -quick, all of its
+// packages. A pattern is a part of the names of patches; without any, all are planted. The exit
 // status is 1 if a fault is missed, no longer applies or does not compile.
 package main
 
