@@ -20,6 +20,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // bin is the directory of the program under test.
@@ -31,6 +32,9 @@ var pages *httptest.Server
 func TestMain(m *testing.M) {
 	// No command asks the user that runs the tests.
 	_, _ = syscall.Setsid()
+	if !measures() {
+		os.Exit(m.Run())
+	}
 	os.Exit(run(m))
 }
 
@@ -55,6 +59,9 @@ func run(m *testing.M) int {
 
 // all is true where every scenario runs, not only the quick ones.
 func all() bool { return os.Getenv("ACCESSC_FIRSTHOUR") != "" }
+
+// measures is true where scenarios run at all.
+func measures() bool { return all() || irtest.Full() }
 
 // A row is the measurement of one scenario.
 type row struct {
@@ -99,6 +106,9 @@ func (o outcome) String() string {
 // TestFirstHour lays out every scenario, holds its hand-written policy against the program, and
 // counts the rounds until it works without.
 func TestFirstHour(t *testing.T) {
+	if !measures() {
+		t.Skip("task firsthour runs it, and a soak the quick ones")
+	}
 	if start.ABI() == 0 || !start.ThisHost().Supervises {
 		t.Skip("needs Landlock and a supervisor")
 	}

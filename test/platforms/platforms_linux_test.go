@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/test/sbpl"
 
 	"github.com/accessc/accessc/test/finding"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // TestMain makes this test the program that applies profiles: this project's reader of their
@@ -138,6 +139,9 @@ var someOf = map[string][]string{
 // TestWorkflow takes the steps of the workflow, in its order: the cases and the programs run for real,
 // each construct is compiled by this project's reader of profiles, and the results become a table.
 func TestWorkflow(t *testing.T) {
+	if !irtest.Full() {
+		t.Skip("runs every night, at full count")
+	}
 	w, out := here(t)
 	file := filepath.Join(t.TempDir(), "summary.md")
 	t.Setenv("GITHUB_STEP_SUMMARY", file)
