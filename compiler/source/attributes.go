@@ -14,7 +14,7 @@ import (
 )
 
 // altering are the attributes by which git makes another text of a blob when it checks it out (gitattributes(5)). Ends of
-// lines are none of them: TOML reads both alike.
+// lines are none of them: TOML reads both alike. See RATIONALE D360.
 var altering = []string{"filter", "ident", "working-tree-encoding"}
 
 // attributes are those of git for one path: by name, the value, or "true".
