@@ -106,7 +106,7 @@ func TestSwap(t *testing.T) {
 	if out, err := run("exec", "--no-prompt", "read", "--", "cat fork/f"); !strings.Contains(out, "inside") && !strings.Contains(out, "stolen") {
 		t.Errorf("the approved target is not reached: %q, %v", out, err)
 	}
-	fmt.Printf("property %s: %d starts among %d swaps, %d of them reached the target\n", t.Name(), rounds, swaps, reached)
+	fmt.Printf("race %s: %d starts among %d swaps, %d of them reached the target\n", t.Name(), rounds, swaps, reached)
 }
 
 // swapping exchanges pairs of names until it is stopped, and says how often it did: once at first, then a little after
