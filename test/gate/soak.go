@@ -129,9 +129,10 @@ func (w *row) add(r *result) {
 		}
 	}
 	for _, line := range r.races {
-		if strings.Contains(line, ": met,") {
+		switch {
+		case strings.Contains(line, ": met,"):
 			w.met++
-		} else {
+		case strings.Contains(line, ": inconclusive,"):
 			w.inconclusive++
 		}
 	}
