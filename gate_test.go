@@ -131,7 +131,7 @@ func chance(imports map[string]string, sel *ast.SelectorExpr, args []ast.Expr) b
 	case "crypto/rand":
 		return sel.Sel.Name != "Reader"
 	default:
-		return slices.Contains(clocks[p], sel.Sel.Name)
+		return slices.Contains(clocks[p], sel.Sel.Name) && !(sel.Sel.Name == "Until" && awaits(args[0]))
 	}
 }
 

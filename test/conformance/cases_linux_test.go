@@ -42,7 +42,7 @@ func newRunner(t *testing.T, out *bytes.Buffer) *runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &runner{accessc: accessc, self: self, patience: await.Deadline(t).Sub(time.Now()), out: out}
+	return &runner{accessc: accessc, self: self, patience: time.Until(await.Deadline(t)), out: out}
 }
 
 // buildDir is where this program builds accessc.
@@ -141,7 +141,7 @@ func TestForeseen(t *testing.T) {
 		"for ever": {"exec sleep 60", "no end within", finding.Differs},
 		"killed":   {"kill -KILL $$", "signal: killed", finding.Differs},
 	} {
-		r := &runner{accessc: filepath.Join(dir, name), patience: await.Deadline(t).Sub(time.Now())}
+		r := &runner{accessc: filepath.Join(dir, name), patience: time.Until(await.Deadline(t))}
 		if name == "for ever" {
 			r.patience = 100 * time.Millisecond
 		}
@@ -154,7 +154,7 @@ func TestForeseen(t *testing.T) {
 		}
 	}
 	for script, want := range map[string]finding.Finding{"exit 0": {Result: finding.Differs, Note: "it ran"}, "exit 1": {Result: finding.Foreseen, Note: "refused: exit status 1"}} {
-		r := &runner{accessc: filepath.Join(dir, script), patience: await.Deadline(t).Sub(time.Now())}
+		r := &runner{accessc: filepath.Join(dir, script), patience: time.Until(await.Deadline(t))}
 		if err := write(r.accessc, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestForeseen(t *testing.T) {
 			t.Errorf("refused, and %s: got %+v", script, f)
 		}
 	}
-	r := &runner{accessc: filepath.Join(dir, "none"), patience: await.Deadline(t).Sub(time.Now())}
+	r := &runner{accessc: filepath.Join(dir, "none"), patience: time.Until(await.Deadline(t))}
 	if f := r.program(foreseen, 0, dir, dir); f.Result != finding.Differs {
 		t.Errorf("without accessc: got %+v", f)
 	}

@@ -57,7 +57,6 @@ type Stop struct {
 	come chan *One
 	// one, if set, has only the first of all held.
 	one  bool
-	open bool
 	held []*One
 }
 
