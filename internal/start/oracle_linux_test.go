@@ -205,20 +205,16 @@ func (o *supervised) every(places []ir.Location) {
 		kind := o.now.Kind(at.String())
 		on[kind] = append(on[kind], at)
 	}
-	for _, kind := range []ir.NodeKind{ir.Absent, ir.File, ir.Dir} {
-		ops, ask := onAbsent, o.absent
-		switch kind {
-		case ir.File:
-			ops, ask = onFile, o.existing
-		case ir.Dir:
-			ops, ask = onDir, o.existing
-		}
+	ask := func(kind ir.NodeKind, ops []string, ask func(string, ir.Location)) {
 		for _, op := range ops {
 			if len(on[kind]) > 0 {
 				ask(op, rapid.SampledFrom(on[kind]).Draw(o.t, "place"))
 			}
 		}
 	}
+	ask(ir.Absent, onAbsent, o.absent)
+	ask(ir.File, onFile, o.existing)
+	ask(ir.Dir, onDir, o.existing)
 	for _, op := range onNames {
 		o.namesBy(op, rapid.SampledFrom(places).Draw(o.t, "src"), rapid.SampledFrom(places).Draw(o.t, "dst"))
 	}
