@@ -30,6 +30,8 @@ const (
 	// Moved: the kernel has moved or exchanged names, and the supervisor has not looked yet whether
 	// they were those of the judged files.
 	Moved Name = "supervisor.moved"
+	// Retreating: a move is about to be taken back, and the supervisor has looked at what stands at its names.
+	Retreating Name = "supervisor.retreating"
 	// Answering: the call is judged and, where it is carried out here, done. The tool does not have the
 	// answer, which may be that the kernel carries it out.
 	Answering Name = "supervisor.answering"

@@ -246,30 +246,69 @@ func ofOpens() []moment {
 // looked again. Each call ends as if it had come before or after the change, or is refused; no file of the user's is lost.
 func TestHeldMoves(t *testing.T) {
 	for _, m := range append(ofMoves(), ofOpens()...) {
-		t.Run(m.name, func(t *testing.T) {
-			f := newHeld(t, m.rules...)
-			f.must(os.MkdirAll(f.at("std"), 0o755))
-			f.must(os.MkdirAll(f.at("inbox"), 0o755))
-			f.write("std/f", "f")
-			f.write("docs/main.c", "mine")
-			f.must(os.Symlink("a", f.at("docs/s")))
-			f.must(os.Symlink("/bin/true", f.at("docs/program")))
-			f.must(copyFile("/bin/false", f.at("sub/deep/.key")))
-			f.begin("kernel-supervised", f.spec)
-			f.do("none", "x", "") // it is at work
-			stop := f.Once(m.at)
-			answer := f.makes(m.op, m.a, m.b)
-			stop.Reached(t)
-			m.move(f)
-			stop.Open()
-			if e := answer(); e != m.want {
-				t.Errorf("%s %s %s came to %v, want %v", m.op, m.a, m.b, e, m.want)
-			}
-			f.holds(m.files)
-			if info, err := os.Stat(f.at("docs/a")); m.op == "chmod" && (err != nil || info.Mode() != 0o644) {
-				t.Errorf("the mode of another file: %v, %v", info, err)
-			}
-		})
+		t.Run(m.name, func(t *testing.T) { m.play(t) })
+	}
+}
+
+// A userStep is a further move of the user's.
+type userStep struct {
+	at   points.Name
+	move func(*heldFortress)
+}
+
+// TestHeldRetreat: the user moves once more when a move is to be taken back. What the user has put at a name stays there, as in the
+// test of attacks of a rename over a name that the user takes away, where the supervisor carried the user's file to the tool.
+func TestHeldRetreat(t *testing.T) {
+	take := func(f *heldFortress) { f.rename("std/f", "docs/away") }
+	restore := func(f *heldFortress) { f.rename("docs/away", "std/f") }
+	over := func(f *heldFortress) { f.rename("docs/b", "docs/c") }
+	leave := func(f *heldFortress) { f.rename("docs/c", "docs/d") }
+	for _, m := range []struct {
+		moment
+		userStep
+	}{
+		{moment{"a file that is back", standing, points.Acting, "rename", "docs/a", "std/f", take, syscall.ENOENT,
+			map[string]string{"docs/a": "", "std/f": "f", "docs/away": ""}}, userStep{points.Moved, restore}},
+		{moment{"a file that is back late", standing, points.Acting, "rename", "docs/a", "std/f", take, syscall.ENOENT,
+			map[string]string{"docs/a": "", "std/f": "f", "docs/away": ""}}, userStep{points.Retreating, restore}},
+		{moment{"another file that is replaced", nil, points.Acting, "rename", "docs/a", "docs/c", steal, syscall.EXDEV,
+			map[string]string{"docs/a": "", "docs/b": "", "docs/c": "b", ".env": ""}}, userStep{points.Retreating, over}},
+		{moment{"another file that is moved on", nil, points.Acting, "rename", "docs/a", "docs/c", steal, syscall.EXDEV,
+			map[string]string{"docs/a": "", "docs/c": "", "docs/d": secret}}, userStep{points.Retreating, leave}},
+	} {
+		t.Run(m.name, func(t *testing.T) { m.play(t, m.userStep) })
+	}
+}
+
+// play has the tool make its call, and the user the moves.
+func (m moment) play(t *testing.T, next ...userStep) {
+	f := newHeld(t, m.rules...)
+	f.must(os.MkdirAll(f.at("std"), 0o755))
+	f.must(os.MkdirAll(f.at("inbox"), 0o755))
+	f.write("std/f", "f")
+	f.write("docs/main.c", "mine")
+	f.must(os.Symlink("a", f.at("docs/s")))
+	f.must(os.Symlink("/bin/true", f.at("docs/program")))
+	f.must(copyFile("/bin/false", f.at("sub/deep/.key")))
+	f.begin("kernel-supervised", f.spec)
+	f.do("none", "x", "") // it is at work
+	steps := append([]userStep{{m.at, m.move}}, next...)
+	stops := make([]*held.Stop, len(steps))
+	for i, s := range steps {
+		stops[i] = f.Once(s.at)
+	}
+	answer := f.makes(m.op, m.a, m.b)
+	for i, s := range steps {
+		stops[i].Reached(t)
+		s.move(f)
+		stops[i].Open()
+	}
+	if e := answer(); e != m.want {
+		t.Errorf("%s %s %s came to %v, want %v", m.op, m.a, m.b, e, m.want)
+	}
+	f.holds(m.files)
+	if info, err := os.Stat(f.at("docs/a")); m.op == "chmod" && (err != nil || info.Mode() != 0o644) {
+		t.Errorf("the mode of another file: %v, %v", info, err)
 	}
 }
 

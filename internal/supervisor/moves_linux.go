@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"errors"
 
 	"golang.org/x/sys/unix"
@@ -180,18 +181,50 @@ func (c moves) moved(t two, flags uint64) error {
 	if !taken && c.arrived(t.dst, t.src) && (!exchange || c.arrived(t.src, t.dst)) {
 		return nil
 	}
-	back := uint(unix.RENAME_NOREPLACE)
-	if exchange {
-		back = unix.RENAME_EXCHANGE
-	}
-	if err := unix.Renameat2(t.dst.dir, t.dst.name, t.src.dir, t.src.name, back); err != nil && err != unix.ENOENT {
-		fatal("a move that another process had changed cannot be taken back", err)
-	}
+	c.retreat(t, flags, taken)
 	if taken {
 		return errTaken
 	}
 	return unix.EXDEV
 }
+
+// retreat takes a move back. A file that another process puts at the new name meanwhile keeps it:
+// nothing else moves than what the supervisor has found there after the move. Where a file may
+// stay at a name that the policy did not give it, the tool ends.
+func (c moves) retreat(t two, flags uint64, taken bool) {
+	back := uint(unix.RENAME_NOREPLACE)
+	exchange := flags&unix.RENAME_EXCHANGE != 0
+	if exchange {
+		back = unix.RENAME_EXCHANGE
+	}
+	left, e := c.paths.look(t.src.dir, t.src.name)
+	came, e2 := c.paths.look(t.dst.dir, t.dst.name)
+	if e = cmp.Or(e, e2); e != 0 {
+		fatal(whyStranded, e)
+	}
+	if taken && !same(came.object, t.src.object) {
+		return
+	}
+	points.Reach(points.Retreating)
+	for range maxTries {
+		err := unix.Renameat2(t.dst.dir, t.dst.name, t.src.dir, t.src.name, back)
+		if err == nil && c.stands(t.src, came) && (!exchange || c.stands(t.dst, left)) {
+			return
+		}
+		if err == nil { // a file of another process's
+			err = unix.Renameat2(t.src.dir, t.src.name, t.dst.dir, t.dst.name, back)
+		}
+		if !exchange && (err == unix.ENOENT || err == nil && !c.stands(t.dst, came)) {
+			return
+		}
+		if err != nil {
+			fatal(whyStranded, err)
+		}
+	}
+	fatal(whyStranded, errTaken)
+}
+
+const whyStranded = "a move that another process had changed cannot be taken back"
 
 // rename asks the kernel.
 func (t *two) rename(flags uint64) error {
