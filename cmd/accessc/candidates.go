@@ -20,7 +20,7 @@ import (
 // offer files.
 func complete(words []string, w io.Writer) error {
 	var c cli
-	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
+	parser, err := newParser(&c, "", io.Discard, io.Discard, func(int) {})
 	if err != nil || len(words) == 0 {
 		return err
 	}

@@ -16,11 +16,12 @@ type helpCmd struct {
 func (c *helpCmd) Run(g *globals) error {
 	var other cli
 	shown := false
-	parser, err := newParser(&other, g.stdout, g.stderr, func(int) { shown = true })
+	args := append(c.Command, "--help")
+	parser, err := newParser(&other, args[0], g.stdout, g.stderr, func(int) { shown = true })
 	if err != nil {
 		return err
 	}
-	if _, err = parser.Parse(append(c.Command, "--help")); shown {
+	if _, err = parser.Parse(args); shown {
 		return nil
 	}
 	return callError{err}

@@ -17,7 +17,7 @@ func (manCmd) Help() string { return "  accessc man | man -l -" }
 // Run implements the command.
 func (manCmd) Run(g *globals) error {
 	var c cli
-	parser, err := newParser(&c, io.Discard, io.Discard, func(int) {})
+	parser, err := newParser(&c, "", io.Discard, io.Discard, func(int) {})
 	if err != nil {
 		return err
 	}
