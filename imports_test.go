@@ -54,7 +54,7 @@ var rooms = [][]string{
 	{"internal/once/expression"},
 	{"internal/once"},
 	{"internal/points/held"},
-	{"test/irtest/epoch", "test/await", "internal/points"},
+	{"test/irtest/epoch", "test/await", "test/testbuild", "internal/points"},
 }
 
 func list(t *testing.T, args ...string) []string {

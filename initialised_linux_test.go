@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestStartInitialisesLittle: packages that are initialised before a start from an artifact, which it does not need for
@@ -18,8 +20,8 @@ import (
 func TestStartInitialisesLittle(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "program")
-	if out, err := exec.Command("go", "build", "-o", file, "./cmd/accessc").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := testbuild.Program(file, "cmd/accessc"); err != nil {
+		t.Fatal(err)
 	}
 	// It gets to the start, which does not find its artifact.
 	cmd := exec.Command(file, "exec", "--artifact", filepath.Join(dir, "none"), "t")

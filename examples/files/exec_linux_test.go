@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accessc/accessc/test/testbuild"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/accessc/accessc/internal/start"
@@ -52,11 +54,9 @@ func build(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	for name, pkg := range map[string]string{"accessc": "../../cmd/accessc", "files": "."} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+	for name, pkg := range map[string]string{"accessc": "cmd/accessc", "files": "examples/files"} {
+		if err := testbuild.Program(filepath.Join(dir, name), pkg); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accessc/accessc/test/testbuild"
+
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/test/await"
 )
@@ -38,11 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // built puts the program under test into its directory, once a test needs it.
-var built = sync.OnceValues(func() ([]byte, error) {
-	build := exec.Command("go", "build", "-o", bin, "../../cmd/accessc")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	return build.CombinedOutput()
-})
+var built = sync.OnceValue(func() error { return testbuild.Program(filepath.Join(bin, "accessc"), "cmd/accessc") })
 
 // installed is the file of a published package; the test is skipped without it.
 func installed(t *testing.T, pattern string) string {
@@ -79,8 +77,8 @@ type place struct {
 
 // newPlace lays out a workspace with these files.
 func newPlace(t *testing.T, files map[string]string) *place {
-	if out, err := built(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := built(); err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	p := &place{T: t, program: filepath.Join(bin, "accessc"), dir: dir, ws: dir + "/ws", home: dir + "/home"}

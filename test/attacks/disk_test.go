@@ -4,7 +4,6 @@ package attacks_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/accessc/accessc/test/testbuild"
 
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
@@ -140,14 +141,7 @@ func accessc(t *testing.T) string {
 		if built.err = os.Chmod(built.dir, 0o755); built.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-o", filepath.Join(built.dir, "accessc"), "./cmd/accessc")
-		build.Dir = "../.."
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = errors.New(string(out) + err.Error())
-			return
-		}
-		built.err = os.Chmod(filepath.Join(built.dir, "accessc"), 0o755) // whatever the mask is
+		built.err = testbuild.Program(filepath.Join(built.dir, "accessc"), "cmd/accessc")
 	})
 	if built.err != nil {
 		t.Fatal(built.err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/accessc/accessc/test/testbuild"
 
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/finding"
@@ -51,11 +52,7 @@ var buildDir string
 // built builds accessc once for all tests.
 var built = sync.OnceValues(func() (string, error) {
 	accessc := filepath.Join(buildDir, "accessc")
-	said, err := exec.Command("go", "build", "-o", accessc, "github.com/accessc/accessc/cmd/accessc").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, said)
-	}
-	return accessc, nil
+	return accessc, testbuild.Program(accessc, "cmd/accessc")
 })
 
 // TestCases runs every case for real, on this kernel.

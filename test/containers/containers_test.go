@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +18,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/accessc/accessc/test/testbuild"
 
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
@@ -51,11 +52,7 @@ func accessc(t *testing.T) string {
 		if built.err = os.Chmod(built.dir, 0o755); built.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-o", filepath.Join(built.dir, "accessc"), "./cmd/accessc")
-		build.Dir, build.Env = "../..", append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = errors.New(string(out) + err.Error())
-		}
+		built.err = testbuild.Program(filepath.Join(built.dir, "accessc"), "cmd/accessc")
 	})
 	if built.err != nil {
 		t.Fatal(built.err)

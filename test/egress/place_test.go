@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // A user is an identity that a tool starts with.
@@ -54,12 +56,7 @@ func accessc(t testing.TB, w *world) string {
 			return
 		}
 		built.bin = w.file("accessc")
-		build := exec.Command("go", "build", "-o", built.bin, "./cmd/accessc")
-		build.Dir = "../.."
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = errors.New(string(out) + err.Error())
-		}
+		built.err = testbuild.Program(built.bin, "cmd/accessc")
 	})
 	if built.err != nil {
 		t.Fatal(built.err)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"text/tabwriter"
+
+	"github.com/accessc/accessc/test/testbuild"
 
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/test/irtest"
@@ -47,10 +48,8 @@ func run(m *testing.M) int {
 	if err := os.Chmod(bin, 0o755); err != nil {
 		panic(err)
 	}
-	build := exec.Command("go", "build", "-o", bin, "../../cmd/accessc")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		panic(string(out))
+	if err := testbuild.Program(filepath.Join(bin, "accessc"), "cmd/accessc"); err != nil {
+		panic(err)
 	}
 	pages = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "page") }))
 	defer pages.Close()

@@ -18,7 +18,6 @@ package held
 
 import (
 	"encoding/binary"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -26,6 +25,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/accessc/accessc/test/testbuild"
 
 	"golang.org/x/sys/unix"
 
@@ -228,14 +229,8 @@ func (o *One) Release() {
 // Build makes a program of this module that can be held.
 func Build(t testing.TB, out, pkg string) {
 	t.Helper()
-	cmd := exec.Command("go", "build", "-tags", Tag, "-o", out, "github.com/accessc/accessc/"+pkg)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	text, err := cmd.CombinedOutput()
-	if err == nil {
-		err = os.Chmod(out, 0o755) // whatever the mask is
-	}
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	if err := testbuild.Program(out, pkg, "-tags", Tag); err != nil {
+		t.Fatal(err)
 	}
 }
 
