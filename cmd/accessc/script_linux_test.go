@@ -37,13 +37,22 @@ func TestMain(m *testing.M) {
 // takes half as long again: it initialises packages of tests. Counters and the race detector are in the test binary alone.
 type lean struct{ *testing.M }
 
+// leanVariable is a program for a test binary that runs where nothing can be built.
+const leanVariable = "ACCESSC_TEST_PROGRAM"
+
 // Run implements testscript.TestingM.
 func (m lean) Run() int {
 	_, err := exec.LookPath("go")
 	if err == nil && testing.CoverMode() == "" && !raced {
 		dir, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
 		accessc := filepath.Join(dir, "accessc")
-		if err := errors.Join(os.Remove(accessc), testbuild.Program(accessc, "cmd/accessc")); err != nil {
+		err := os.Remove(accessc)
+		if from := os.Getenv(leanVariable); from != "" {
+			err = errors.Join(err, os.Link(from, accessc))
+		} else {
+			err = errors.Join(err, testbuild.Program(accessc, "cmd/accessc"))
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -363,12 +363,21 @@ func TestServeUnprivileged(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := private(t)
-	data, err := os.ReadFile(self)
-	if err != nil || os.WriteFile(filepath.Join(dir, "test"), data, 0o755) != nil || os.Chown(dir, 65534, 65534) != nil {
+	for name, file := range map[string]string{"test": self, "accessc": ""} {
+		if file == "" {
+			if file, err = exec.LookPath(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out, err := exec.Command("install", "-o", "65534", file, filepath.Join(dir, name)).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if err := os.Chown(dir, 65534, 65534); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestServe(Starts|Refuses|Limits|ManyRuns|Ends|Socket|Reads|Descriptors|FromTool|Asks)$", "-test.v")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir, leanVariable+"="+dir+"/accessc")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.Count(string(out), "--- PASS: TestServe") < 10 {
