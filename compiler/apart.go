@@ -13,8 +13,9 @@ import (
 // rulesetsOnly stands for the tool of a finding about a ruleset. It is no tool's name.
 const rulesetsOnly = "/rulesets"
 
-// toolOf returns the tool that a finding is about, empty if it is about more than one.
-func toolOf(d diag.Diagnostic) string {
+// toolOf returns the tool that a finding is about, empty if it is about more than one, or about a name that no
+// tool has: whose rules these were meant to be is unknown.
+func (r *Result) toolOf(d diag.Diagnostic) string {
 	if strings.HasPrefix(d.Path, "rulesets.") {
 		return rulesetsOnly
 	}
@@ -29,7 +30,7 @@ func toolOf(d diag.Diagnostic) string {
 	} else if end := strings.IndexAny(key, ".["); end >= 0 {
 		key = key[:end]
 	}
-	if key == "*" {
+	if _, is := r.sourced[key]; !is {
 		return ""
 	}
 	return key
@@ -38,7 +39,7 @@ func toolOf(d diag.Diagnostic) string {
 // Concerning returns the findings about some tools, and those about more than one.
 func (r *Result) Concerning(tools ...string) diag.List {
 	return slices.DeleteFunc(slices.Clone(r.Findings), func(d diag.Diagnostic) bool {
-		tool := toolOf(d)
+		tool := r.toolOf(d)
 		return tool != "" && !slices.Contains(tools, tool)
 	})
 }
@@ -55,7 +56,7 @@ func (r *Result) Report(findings ...diag.Diagnostic) {
 	r.wrong = map[string]bool{}
 	for _, d := range r.Findings {
 		if d.Severity == diag.Error {
-			r.wrong[toolOf(d)] = true
+			r.wrong[r.toolOf(d)] = true
 		}
 	}
 	switch {

@@ -64,6 +64,8 @@ type Result struct {
 	Resolver *resolve.Resolver
 
 	apart bool
+	// sourced are the names of tools and servers that say how they are run.
+	sourced map[string]struct{}
 	// first are the places where tools are first mentioned.
 	first map[string]ir.Pos
 	// wrong are the tools that errors take out of the program.
@@ -93,9 +95,12 @@ func Compile(opts Options) (*Result, error) {
 	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
-	res.first = map[string]ir.Pos{}
+	res.first, res.sourced = map[string]ir.Pos{}, map[string]struct{}{}
 	for _, d := range drafts {
 		res.first[d.name] = d.first.At
+		if d.source != nil || d.server != nil {
+			res.sourced[d.name] = struct{}{}
+		}
 	}
 	c.checkFolded(drafts)
 	c.checkAfter(drafts)
@@ -162,6 +167,7 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 	short := c.toolTable(layer.Root, "tools")
 	c.checkSpellings(long, short)
 	presets := c.filePresets(layer)
+	c.understood(layer)
 	for _, t := range []struct {
 		prefix string
 		table  *source.Table
@@ -171,7 +177,7 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 		}
 		for i := range t.table.Entries {
 			e := &t.table.Entries[i]
-			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, path: t.prefix + tomltext.Key(e.Key)}
+			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, foreign: foreign(layer), path: t.prefix + tomltext.Key(e.Key)}
 			if t.prefix == serverPrefix {
 				c.gatherServer(tools, s, e, presets)
 			} else {
@@ -188,6 +194,7 @@ func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Ent
 	}
 	if e.Key == "*" {
 		c.checkDefaults(s, table)
+		s.fields(table, "the table of defaults", knownToTools)
 		c.enable.read(table)
 		return
 	}

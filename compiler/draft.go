@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
@@ -23,6 +24,8 @@ type draft struct {
 	run     string
 
 	constraints *ir.Constraints
+	// constrained holds every place that wrote constraints.
+	constrained []accessAt
 	// after are the values of only_after in it.
 	after []textAt
 
@@ -99,6 +102,7 @@ func (d *draft) apply(s scope, t *source.Table) {
 				d.run = text
 			}
 		case "constraints":
+			d.constrained = append(d.constrained, accessAt{e, in.path})
 			if c, after := in.constraints(e); c != nil {
 				d.constraints, d.after = c, after
 			}
@@ -108,27 +112,9 @@ func (d *draft) apply(s scope, t *source.Table) {
 				d.applyAccess(in, table)
 			}
 		default:
-			in.checkNearly(e)
+			in.field(e, "the table of a tool", knownToTools)
 		}
 	}
-}
-
-// checkNearly warns of a key that was meant to be the policy, or a part of it: as another program's key
-// it is ignored, and the tool gets the default.
-func (s scope) checkNearly(e *source.Entry) {
-	label, hint := "this table is ignored, and changes no permission", ""
-	switch kind, part := accessKinds[e.Key]; {
-	case part && e.Value.Kind == kind:
-		label, hint = "this is ignored, and changes no permission", "write access."+e.Key
-	case e.Value.Kind == source.TableKind:
-		hint = suggest.Hint(e.Key, []string{"access"})
-	}
-	if hint == "" {
-		return
-	}
-	d := diag.New(diag.NearlyAccess, e.At, e.Span)
-	d.Path, d.Label, d.Hint = s.path, label, hint
-	s.c.findings.Add(d)
 }
 
 var accessKeys = []string{
@@ -255,7 +241,7 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 		return ir.Source{Kind: ir.SourceLocal, Origin: *d.server}, true
 	}
 	if d.source == nil {
-		for _, a := range d.access {
+		for _, a := range slices.Concat(d.access, d.constrained) {
 			f := diag.New(diag.AccessNoSource, a.entry.At, a.entry.Span)
 			f.Path, f.Label = a.path, "no layer says how this tool is run"
 			f.Hint = `add source = "local" and a command to the tool, or correct its name`

@@ -20,12 +20,14 @@ type scope struct {
 	path  string
 	// confined is that of the layer.
 	confined bool
+	// foreign is true in a file of another program.
+	foreign bool
 	// at, unless nil, is where findings are placed: a preset's rules are no text of the user's.
 	at *source.Value
 }
 
 func (s scope) key(k string) scope {
-	s.path += "." + tomltext.Key(k)
+	s.path = strings.TrimPrefix(s.path+"."+tomltext.Key(k), ".")
 	return s
 }
 

@@ -33,6 +33,7 @@ func (s scope) command(e *source.Entry) *ir.Command {
 
 func (s scope) commandTable(v *source.Value) *ir.Command {
 	c := &ir.Command{Origin: s.origin(v.At)}
+	s.fields(v.Table, "the command of a tool", []string{"program", "args", "shell"})
 	for i := range v.Table.Entries {
 		e := &v.Table.Entries[i]
 		switch in := s.key(e.Key); e.Key {

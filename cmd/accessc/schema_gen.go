@@ -17,8 +17,10 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// config is a whole file. Other keys in it belong to other programs.
+// config is a whole file.
 type config struct {
+	Format       int               `json:"accessc,omitempty" jsonschema:"enum=1" jsonschema_description:"The format of the policy."`
+	Members      []string          `json:"members,omitempty" jsonschema_description:"Directories below this one with a configuration of their own, such as packages/*."`
 	Layers       []layer           `json:"layers,omitempty" jsonschema_description:"In the user's own file: how far the files that a pattern matches are trusted."`
 	Extends      []string          `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it; and presets such as preset:rust, for every local tool of this file."`
 	Tools        map[string]tool   `json:"tools,omitempty" jsonschema_description:"Tools by name."`
@@ -331,7 +333,7 @@ func main() {
 	s := reflector().Reflect(&config{})
 	s.ID = "https://github.com/accessc/accessc/raw/main/cmd/accessc/schema.json"
 	s.Title, s.Description = "accessc", "Access policies of the tools of AI agents."
-	open(s)
+	free(s)
 	data, err := json.Marshal(s)
 	if err != nil {
 		log.Fatal(err)
@@ -346,22 +348,28 @@ func main() {
 	}
 }
 
-// open permits foreign keys at the levels that are not accessc's alone: the file, the
-// conversation and the tool.
-func open(file *jsonschema.Schema) {
-	file.AdditionalProperties = nil
+// hostKeys are the keys of a tool that its host reads.
+var hostKeys = []string{"description", "examples", "format", "options", "parameters", "questions", "result", "style", "summary"}
+
+// free permits keys that begin with x- in the file, the conversation and the tool, and in the tool those of its host.
+func free(file *jsonschema.Schema) {
+	own := map[string]*jsonschema.Schema{"^x-": jsonschema.TrueSchema}
+	host := map[string]*jsonschema.Schema{"^x-": jsonschema.TrueSchema, "^(enable|run|source|" + text.Join(hostKeys, "|") + ")$": jsonschema.TrueSchema}
 	tools, _ := file.Properties.Get("tools")
 	conversation, _ := file.Properties.Get("conversation")
-	conversation.AdditionalProperties = nil
 	long, _ := conversation.Properties.Get("tools")
 	servers, _ := file.Properties.Get("servers")
-	servers.AdditionalProperties.AdditionalProperties = nil
+	file.PatternProperties, conversation.PatternProperties = own, own
+	servers.AdditionalProperties.PatternProperties = host
 	for _, t := range []*jsonschema.Schema{tools, long} {
-		t.AdditionalProperties.AdditionalProperties = nil
+		t.AdditionalProperties.PatternProperties = host
 		// The table of defaults takes no access.
 		defaults := jsonschema.NewProperties()
 		defaults.Set("access", jsonschema.FalseSchema)
 		t.Properties = jsonschema.NewProperties()
-		t.Properties.Set("*", &jsonschema.Schema{Type: "object", Properties: defaults, Description: "Settings of all tools. Access is granted tool by tool."})
+		t.Properties.Set("*", &jsonschema.Schema{
+			Type: "object", Properties: defaults, PatternProperties: host, AdditionalProperties: jsonschema.FalseSchema,
+			Description: "Settings of all tools. Access is granted tool by tool.",
+		})
 	}
 }

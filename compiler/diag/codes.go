@@ -116,7 +116,7 @@ func registry() map[Code]entry {
 			UnknownKey:      {Error, "unknown key"},
 			ReplaceEmpty:    {Error, "replacing with an empty list"},
 			DedupChanges:    {Warning, "dropping a duplicate changes which rule wins"},
-			NearlyAccess:    {Warning, "a key that was meant as access is none"},
+			NearlyAccess:    {Error, "a key reads like a part of the policy and is none"},
 			EmptyList:       {Warning, "an empty list is as good as none"},
 			AccessOnDefault: {Error, "the defaults table takes no access"},
 			AccessNotLocal:  {Error, "access is for local tools only"},

@@ -97,6 +97,11 @@ func (t *Table) Entry(key string) *Entry {
 	return nil
 }
 
+// HasAny reports whether the table has one of some keys.
+func (t *Table) HasAny(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(k string) bool { return t.Entry(k) != nil })
+}
+
 func (t *Table) add(e Entry) *Entry {
 	if t.index == nil {
 		t.index = make(map[string]int)

@@ -56,7 +56,7 @@ var tree = map[string]string{
 // forms are ways to write a tool's policy in a file; R is a list of rules on files.
 var forms = []string{
 	"[tools.t]\nsource = 'local'\ncommand = 'sh'\naccess.fs = [R]\n",
-	"# mine\n[tools.t]\nsource = 'local'\naccess = { fs = [R] } # c\n\n[other]\nx = 1\n",
+	"# mine\n[tools.t]\nsource = 'local'\naccess = { fs = [R] } # c\n\n[x-other]\nx = 1\n",
 	"[conversation.tools.t]\nsource = 'local'\n[conversation.tools.t.access]\nfs = [\n  R,\n]\nnet = []",
 	"tools.t = { source = 'local', access.fs = [ R ] }\n",
 	"[tools.t]\nsource = 'local'\n\n[tools.t.access.fs]\nstrategy = 'append'\nvalue = [R]\n",

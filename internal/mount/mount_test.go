@@ -389,7 +389,7 @@ var lists = []string{
 	"", "# mine\n", "[tools.bound]\nsource = 'local' # mine\n", "[[tools.bound.access.fs]]\npath = 'src/a'\n",
 	"tools.bound.access.fs = [ {path='src/a', read=true} ] # mine\n", "tools.free = { access = { net = [] } }\n",
 	"[tools.bound.access.fs]\nstrategy = 'prepend'\nvalue = [\n  {path='src/a'}, # mine\n]\n",
-	"tools.free.access.fs = [\n # none\n]\n", "[[tools.free.access.fs]]\npath = 'src'\nread = true\n\n# theirs\n[x]\ny = 1\n",
+	"tools.free.access.fs = [\n # none\n]\n", "[[tools.free.access.fs]]\npath = 'src'\nread = true\n\n# theirs\n[x-theirs]\ny = 1\n",
 	"tools.bound.access.fs = { strategy = 'replace', value = [{path='.', read=true}] }\n",
 }
 

@@ -18,6 +18,10 @@ func Hint(found string, words []string) string {
 	return `did you mean "` + best + `"?`
 }
 
+// Near reports whether a word becomes another by at most some edits: a letter more, fewer or another, or two
+// neighbours swapped.
+func Near(found, word string, edits int) bool { return distance(found, word) <= edits }
+
 // distance is the optimal string alignment distance: insertions, deletions,
 // substitutions and swaps of neighbours.
 func distance(a, b string) int {
