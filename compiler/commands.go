@@ -7,6 +7,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -120,6 +121,10 @@ func (c *compilation) checkProgram(d *commandDraft) bool {
 		if name == "" || name == "." || name == ".." {
 			return bad(`found "`+name+`", expected a program's name or path`, "")
 		}
+		if program, rest, blank := strings.Cut(name, " "); blank {
+			return bad("found a blank in the name of a program", "write "+tomltext.Key(program)+" = { args = [["+
+				strings.Join(quoted(strings.Fields(rest)), ", ")+`, "**"]] }`)
+		}
 		return true
 	}
 	found, err := c.res.Resolver.Rule(name)
@@ -130,4 +135,12 @@ func (c *compilation) checkProgram(d *commandDraft) bool {
 		return bad("leads to "+found.Abs+", outside of the workspace", "write the bare name to have it looked up in PATH")
 	}
 	return true
+}
+
+func quoted(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = tomltext.String(w)
+	}
+	return out
 }

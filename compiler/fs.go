@@ -25,6 +25,8 @@ type fsDraft struct {
 	preset, reason string
 	vouched        bool
 	leaves         []ir.Leaf
+	// glob is true where the path looks like a pattern, and no file has that very name.
+	glob bool
 }
 
 func (d *fsDraft) value() *source.Value { return d.v }
@@ -119,9 +121,10 @@ func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 	if t.Declared.FS {
 		t.FS = nil
 	}
-	for _, r := range rules {
+	for i, r := range rules {
 		if r != nil {
 			t.FS = append(t.FS, *r)
+			drafts[i].checkTakes(r, rules)
 		}
 	}
 	c.lintFS(t.FS)
@@ -152,6 +155,7 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 	if strings.ContainsAny(d.path.Text, "*?") {
 		f := s.report(diag.GlobInPath, d.path, "this names one file with that very name")
 		f.Hint = "name the directory instead: a rule covers everything below its path"
+		d.glob = found.Kind == ir.Absent
 	}
 	switch {
 	case found.Inside && d.external && (found.Direct || found.Kind != ir.Absent):
@@ -174,6 +178,14 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 		return nil
 	}
 	return rule
+}
+
+// checkTakes refuses a rule that was to take away what another grants, by a pattern: rules have none.
+func (d *fsDraft) checkTakes(r *ir.FSRule, rules []*ir.FSRule) {
+	if d.glob && slices.ContainsFunc(rules, func(o *ir.FSRule) bool { return o != nil && r.At.Under(o.At) && !r.Caps.Contains(o.Caps) }) {
+		f := d.scope.key("path").report(diag.TakesNothing, d.path, "no file has that very name, so the rule takes nothing away")
+		f.Hint = "name each file, or the directory that holds them"
+	}
 }
 
 // lintFS warns about rules whose effect differs from their appearance.

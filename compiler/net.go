@@ -3,6 +3,7 @@ package compiler
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
@@ -121,4 +122,30 @@ func (c *compilation) finishNet(t *ir.Tool, d *draft) {
 	t.Net = netRules(slices.Concat(d.presetNet(), d.net.Items()))
 	c.lintNet(t)
 	c.lintPassing(t)
+	c.checkGrants(t, netRules(slices.Concat(d.allPresetNet(), d.net.Items())))
+}
+
+// checkGrants refuses a rule that says neither that it allows nor that it denies where nothing is allowed that it could deny:
+// it was meant to be a grant.
+func (c *compilation) checkGrants(t *ir.Tool, all []ir.NetRule) {
+	for i := range t.Net {
+		r := &t.Net[i]
+		said := slices.ContainsFunc(r.Leaves, func(l ir.Leaf) bool { return l.Key == "allow" })
+		if said || r.Host.Kind == ir.HostAny || slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Allow && o.Listen == r.Listen && meet(o.Host, r.Host) }) {
+			continue
+		}
+		f := diag.New(diag.TakesNothing, leafAt(r.Leaves, "host", r.Origin), 1)
+		f.Path, f.Label = r.Origin.Path, "no rule allows what this one would deny, so it changes nothing"
+		f.Hint = "add allow = true to permit it, or allow = false to say that it is denied"
+		c.findings.Add(f)
+	}
+}
+
+// meet reports whether one host can match both patterns.
+func meet(a, b ir.Host) bool {
+	within := func(a, b ir.Host) bool {
+		return b.Kind == ir.HostAny || b.Kind == ir.HostSuffix && strings.HasSuffix("."+a.Name, "."+b.Name)
+	}
+	local := func(a, b ir.Host) bool { return a.Kind == ir.HostAddr && b.Name == ir.Localhost }
+	return a == b || within(a, b) || within(b, a) || local(a, b) || local(b, a)
 }

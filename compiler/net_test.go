@@ -39,11 +39,12 @@ func netTOML(r *ir.NetRule) string {
 	for _, f := range []struct {
 		key string
 		is  bool
-	}{{"inspect", r.Inspect}, {"opaque", r.Opaque}, {"listen", r.Listen}, {"allow", r.Allow}} {
+	}{{"inspect", r.Inspect}, {"opaque", r.Opaque}, {"listen", r.Listen}} {
 		if f.is {
 			out = append(out, f.key+" = true")
 		}
 	}
+	out = append(out, "allow = "+strconv.FormatBool(r.Allow))
 	if c := r.Credential; c != nil {
 		out = append(out, "credential = { env = "+tomltext.String(c.Env)+", as = "+tomltext.String(c.As)+", name = "+tomltext.String(c.Name)+" }")
 	}

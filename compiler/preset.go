@@ -179,13 +179,17 @@ func (d *draft) presetNet() []*netDraft {
 		listens = listens || own.rule.Listen
 	}
 	about := ir.NewView(&ir.Tool{Net: hosts}, ir.Linux, ir.Facts{})
-	return slices.DeleteFunc(presetRules(d, "net", func(s scope, v *source.Value) (*netDraft, bool) { return s.netRule(presetRule(v)) }),
-		func(r *netDraft) bool {
-			if r.rule.Listen {
-				return listens
-			}
-			return about.Decide(ir.Connect{To: ir.Endpoint{Scheme: "https", Host: r.rule.Host, Port: ir.DefaultPort("https")}}).Allowed()
-		})
+	return slices.DeleteFunc(d.allPresetNet(), func(r *netDraft) bool {
+		if r.rule.Listen {
+			return listens
+		}
+		return about.Decide(ir.Connect{To: ir.Endpoint{Scheme: "https", Host: r.rule.Host, Port: ir.DefaultPort("https")}}).Allowed()
+	})
+}
+
+// allPresetNet are the net rules of presets, with those that a rule of the tool's own leaves out.
+func (d *draft) allPresetNet() []*netDraft {
+	return presetRules(d, "net", func(s scope, v *source.Value) (*netDraft, bool) { return s.netRule(presetRule(v)) })
 }
 
 // presetEnv are the rules of presets about variables that no rule of the tool's own withholds. One

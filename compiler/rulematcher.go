@@ -90,7 +90,7 @@ func (s scope) ruleCommand(v *source.Value, t *source.Table) ruleset.Matcher {
 	if v.Kind == source.StringKind {
 		v = &source.Value{Kind: source.ArrayKind, Array: []*source.Value{v}, At: v.At, Span: v.Span}
 	}
-	out.Names = s.listed(v, func(w string) bool { return w != "" && !strings.ContainsAny(w, " \t\n") }, "the name of a program; its arguments stand in prefix")
+	out.Names = s.listed(v, func(w string) bool { return w != "" && !strings.ContainsAny(w, " \t\n*?") }, "the name of a program; its arguments stand in prefix")
 	if e := t.Entry("subcommands"); e != nil {
 		plain := func(w string) bool { return strings.TrimSpace(w) != "" && !strings.Contains(" "+w, " -") }
 		out.Subcommands = s.listed(e.Value, plain, "words without options")
@@ -115,7 +115,11 @@ func (s scope) listed(v *source.Value, valid func(string) bool, want string) []s
 // prefixes reads token prefixes as command lines.
 func (s scope) prefixes(v *source.Value) ruleset.Matcher {
 	var out ruleset.Prefix
-	for i, text := range s.listed(v, func(w string) bool { return strings.TrimSpace(w) != "" }, "a program and words that follow") {
+	named := func(w string) bool {
+		words := strings.Fields(w)
+		return len(words) > 0 && !strings.ContainsAny(words[0], "*?")
+	}
+	for i, text := range s.listed(v, named, "the name of a program and words that follow") {
 		seq, err := split.Words(text)
 		if err != nil {
 			s.item(i).report(diag.BadRule, v.Array[i], err.Error())

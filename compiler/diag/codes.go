@@ -66,6 +66,7 @@ const (
 	BadEnvName      Code = "ACC055"
 	LoaderVariable  Code = "ACC056"
 	OrderDecides    Code = "ACC060"
+	TakesNothing    Code = "ACC061"
 	BadProgram      Code = "ACC065"
 	BadArgs         Code = "ACC066"
 	ProgramMissing  Code = "ACC067"
@@ -154,6 +155,7 @@ func registry() map[Code]entry {
 			BadEnvName:      {Error, "not a variable name"},
 			LoaderVariable:  {Warning, "this variable changes how programs load code"},
 			OrderDecides:    {Warning, "only the order of two rules decides"},
+			TakesNothing:    {Error, "a rule changes nothing"},
 			BadProgram:      {Error, "not a program"},
 			BadArgs:         {Error, `"**" stands only at the end of an argument list`},
 			ProgramMissing:  {Warning, "a listed program was not found on this host"},
