@@ -73,7 +73,7 @@ var clocks = map[string][]string{
 // limits are the methods of connections and commands that set a deadline, and the reading of a clock as a number.
 var limits = []string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline", "UnixNano", "UnixMicro"}
 
-// dice lists the places of a file that look at the clock or draw without a seed.
+// dice lists the places of a file that look at the clock, draw without a seed, or write what a process keeps from starting.
 func dice(name string) ([]string, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, nil, 0)
@@ -118,7 +118,7 @@ func benchmark(f *ast.FuncDecl) bool {
 	return false
 }
 
-// chance reports whether a call looks at the clock or draws without a seed.
+// chance reports whether a call looks at the clock, draws without a seed, or writes a program as any file.
 func chance(imports map[string]string, sel *ast.SelectorExpr, args []ast.Expr) bool {
 	x, ok := sel.X.(*ast.Ident)
 	if !ok || imports[x.Name] == "" || x.Obj != nil {
@@ -129,9 +129,22 @@ func chance(imports map[string]string, sel *ast.SelectorExpr, args []ast.Expr) b
 		return !strings.HasPrefix(sel.Sel.Name, "New")
 	case "crypto/rand":
 		return sel.Sel.Name != "Reader"
+	case "os":
+		return sel.Sel.Name == "WriteFile" && len(args) == 3 && executable(args[2])
 	default:
 		return slices.Contains(clocks[p], sel.Sel.Name) && !(sel.Sel.Name == "Until" && awaits(args[0]))
 	}
+}
+
+// executable reports whether an expression is a mode of files that are started. Such a file is written by testbuild.WriteFile: a
+// process that is made meanwhile keeps it from starting.
+func executable(mode ast.Expr) bool {
+	lit, ok := mode.(*ast.BasicLit)
+	if !ok {
+		return false
+	}
+	bits, err := strconv.ParseUint(lit.Value, 0, 32)
+	return err == nil && bits&0o111 != 0
 }
 
 // awaits reports whether an expression is the deadline of the run, or no deadline.

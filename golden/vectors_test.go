@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/testbuild"
 	"github.com/accessc/accessc/tool"
 )
 
@@ -158,7 +159,7 @@ func layVectors(t *testing.T, g *vectorGroup) *vectorWorld {
 		if to, link := strings.CutPrefix(what, "-> "); link {
 			err = errors.Join(err, os.Symlink(strings.ReplaceAll(to, scratchSymbol, scratch), p))
 		} else {
-			err = errors.Join(err, os.WriteFile(p, nil, 0o755))
+			err = errors.Join(err, testbuild.WriteFile(p, nil, 0o755))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
 	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // record is the code of a program that lines start: it writes down its name and its arguments,
@@ -67,7 +68,7 @@ func newBench(t *testing.T, shells map[string]string) *bench {
 		fast = shells["bash"]
 	}
 	for _, name := range programs {
-		err = errors.Join(err, os.WriteFile(filepath.Join(b.bin, name), []byte("#!"+fast+"\n"+strings.Replace(record, "NAME", name, 1)), 0o755))
+		err = errors.Join(err, testbuild.WriteFile(filepath.Join(b.bin, name), []byte("#!"+fast+"\n"+strings.Replace(record, "NAME", name, 1)), 0o755))
 	}
 	for name, file := range shells {
 		err = errors.Join(err, os.Symlink(file, filepath.Join(b.bin, name)))
@@ -97,7 +98,7 @@ func (b *bench) prepare(i int) error {
 	if b.files(i).fresh() {
 		return os.Truncate(b.home(i)+"/log", 0)
 	}
-	err := errors.Join(os.RemoveAll(b.home(i)), os.MkdirAll(b.work(i)+"/d", 0o755), os.WriteFile(b.home(i)+"/log", nil, 0o644))
+	err := errors.Join(os.RemoveAll(b.home(i)), os.MkdirAll(b.work(i)+"/d", 0o755), testbuild.WriteFile(b.home(i)+"/log", nil, 0o644))
 	for _, name := range []string{"/a", "/d/c"} {
 		err = errors.Join(err, os.WriteFile(b.work(i)+name, []byte("evil from a file\n"), 0o644), os.Chtimes(b.work(i)+name, longAgo, longAgo))
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/accessc/accessc/sandbox"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // hostMode has this test's program be a host that starts tools and is killed.
@@ -364,7 +365,7 @@ func TestAsNobody(t *testing.T) {
 		t.Cleanup(func() { os.RemoveAll(dir) })
 		// The file is written before any of them starts: a child of this process would have it open, and execve(2) fail.
 		copied := dir + "/sandbox.test"
-		err = errors.Join(os.Chown(dir, 65534, 65534), os.WriteFile(copied, program, 0o755), os.Chmod(copied, 0o755))
+		err = errors.Join(os.Chown(dir, 65534, 65534), testbuild.WriteFile(copied, program, 0o755), os.Chmod(copied, 0o755))
 		if err != nil {
 			t.Fatal(err)
 		}

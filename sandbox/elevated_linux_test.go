@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // fileCapability is the attribute of a file with CAP_DAC_OVERRIDE (1) permitted and effective: version 2 of
@@ -44,7 +45,7 @@ func TestElevated(t *testing.T) {
 	}
 	program, err := os.ReadFile(self)
 	if err == nil {
-		err = os.WriteFile(host, program, 0o755)
+		err = testbuild.WriteFile(host, program, 0o755)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // siblingTool has this test's program be a tool that makes a child of its parent.
@@ -35,7 +37,7 @@ func TestNoSibling(t *testing.T) {
 	}
 	program, err := os.ReadFile(self)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(ws, "tool"), program, 0o755)
+		err = testbuild.WriteFile(filepath.Join(ws, "tool"), program, 0o755)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // nested has two external rules, one below the target of the other.
@@ -54,7 +55,7 @@ func TestTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := func(d, says string) error {
-		return os.WriteFile(dir+"/"+d+"/run", []byte("#!/bin/sh\necho "+says+"\n"), 0o755)
+		return testbuild.WriteFile(dir+"/"+d+"/run", []byte("#!/bin/sh\necho "+says+"\n"), 0o755)
 	}
 	move := func(from, to string) error { return os.Rename(dir+"/"+from, dir+"/"+to) }
 	fresh := func(d, says string) error { return errors.Join(os.Mkdir(dir+"/"+d, 0o755), program(d, says)) }

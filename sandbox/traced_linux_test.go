@@ -14,6 +14,7 @@ import (
 
 	"github.com/accessc/accessc/sandbox"
 	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // tracedTool has this test's program be a tool whose first thread, or another one, has the host trace it.
@@ -52,7 +53,7 @@ func TestTraced(t *testing.T) {
 	}
 	program, err := os.ReadFile(self)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(ws, "tool"), program, 0o755)
+		err = testbuild.WriteFile(filepath.Join(ws, "tool"), program, 0o755)
 	}
 	if err != nil {
 		t.Fatal(err)

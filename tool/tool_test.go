@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // policy is the policy of most tests: everything is read, src is written, secrets are
@@ -44,7 +45,7 @@ func lay(t testing.TB) string {
 		"ws/drop/full": "full", "fork/lib": "lib", "outside/o": "o",
 	} {
 		p := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o755)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), testbuild.WriteFile(p, []byte(text), 0o755)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -349,7 +350,7 @@ func TestRunFromPath(t *testing.T) {
 		t.Errorf("got %s, %s", c.Tool(), c.Action())
 	}
 	for where, want := range map[string]string{"bin": "", "secret": "execute of tool is denied (it leads to secret/tool) by the rule on secret; execute is granted at bin"} {
-		if err := os.WriteFile(filepath.Join(dir, "ws", where, "tool"), nil, 0o755); err != nil {
+		if err := testbuild.WriteFile(filepath.Join(dir, "ws", where, "tool"), nil, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		t.Setenv("PATH", filepath.Join(dir, "ws", where))

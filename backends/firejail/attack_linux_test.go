@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestDevices: the private /dev that firejail makes has none of the host's cameras, microphones, keyboards, disks and
@@ -77,7 +78,7 @@ func TestTyping(t *testing.T) {
 	}
 	c := newCastle(t, nil)
 	typing := `perl -e 'open(T, "+<", "/dev/tty") or open(T, "+<&", 0); my $c = "#"; print ioctl(T, 0x5412, $c) ? "LEAK\n" : "started: $!\n"'`
-	if err := os.WriteFile(c.dir+"/typing", []byte(typing), 0o755); err != nil {
+	if err := testbuild.WriteFile(c.dir+"/typing", []byte(typing), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(c.dir+"/typing", c.ws+"/typing"); err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/mnt"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // castle is a workspace with something of each kind, under a profile.
@@ -91,7 +92,7 @@ func (c *castle) make(t fataler, place string, kind ir.NodeKind) {
 	if kind == ir.Dir {
 		err = os.MkdirAll(place, 0o755)
 	} else {
-		err = os.WriteFile(place, []byte("#!/bin/sh\n"), 0o755)
+		err = testbuild.WriteFile(place, []byte("#!/bin/sh\n"), 0o755)
 	}
 	if err == nil && c.who != nil {
 		err = os.Lchown(place, int(c.who.Uid), int(c.who.Gid))

@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestKeptStartsAreNeverStale: after any change of anything that a policy is compiled from, a start
@@ -163,7 +164,7 @@ func (w *keptWorld) put(p, text string) {
 	case text == "/":
 		_ = os.MkdirAll(at, 0o755)
 	case text != "":
-		_ = os.WriteFile(at, []byte(text), 0o755)
+		_ = testbuild.WriteFile(at, []byte(text), 0o755)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // monotonic is a time that all processes share.
@@ -177,7 +178,7 @@ func world(t *testing.T, policy string, files, uid int) (dir string, cmd *exec.C
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		if err := testbuild.WriteFile(file, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // replayPlaces are the names that random rules and operations are about.
@@ -86,7 +87,7 @@ func replayed(t *testing.T, rounds int, seed uint64) {
 			_ = os.MkdirAll(filepath.Join(ws, dir), 0o755)
 		}
 		for _, file := range []string{"a/b/c", "d/e", ".env", "f"} {
-			_ = os.WriteFile(filepath.Join(ws, file), []byte("#!/bin/sh\ntrue\n"), 0o755)
+			_ = testbuild.WriteFile(filepath.Join(ws, file), []byte("#!/bin/sh\ntrue\n"), 0o755)
 		}
 		policy := randomTool(r)
 		if err := os.WriteFile(filepath.Join(ws, "accessc.toml"), []byte(policy), 0o600); err != nil {

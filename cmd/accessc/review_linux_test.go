@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestReviewSnippets runs the snippets of docs/review.md for continuous integration and hooks,
@@ -174,7 +176,7 @@ func newRepository(t *testing.T) *repository {
 		t.Fatal(err)
 	}
 	gh := "#!/bin/sh\nprintf '%s\\n' \"$*\" >gh.log\n"
-	if err := os.WriteFile(filepath.Join(r.bin, "gh"), []byte(gh), 0o755); err != nil {
+	if err := testbuild.WriteFile(filepath.Join(r.bin, "gh"), []byte(gh), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	r.write("accessc.toml", reviewed)

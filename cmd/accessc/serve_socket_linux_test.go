@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // atSocket is accessc serve --socket.
@@ -196,7 +197,7 @@ func TestServeStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(dir, "probe")
-	if data, err := os.ReadFile(tool); err != nil || os.WriteFile(copied, data, 0o755) != nil {
+	if data, err := os.ReadFile(tool); err != nil || testbuild.WriteFile(copied, data, 0o755) != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(copied, "hello="+at.path+"="+at.token)

@@ -21,6 +21,7 @@ import (
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestServeFromTool: a tool does not get at the socket of a server, neither by the kernel nor by its supervisor, also one
@@ -38,7 +39,7 @@ func TestServeFromTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(tool)
-	if err != nil || os.WriteFile(filepath.Join(ws.dir, "probe"), data, 0o755) != nil {
+	if err != nil || testbuild.WriteFile(filepath.Join(ws.dir, "probe"), data, 0o755) != nil {
 		t.Fatal(err)
 	}
 	granted := `

@@ -84,7 +84,7 @@ func lay(t *testing.T, bin, dir string, user int) {
 	for name, text := range files {
 		p := filepath.Join(dir, name)
 		check(t, os.MkdirAll(filepath.Dir(p), 0o755))
-		check(t, os.WriteFile(p, []byte(text), 0o755))
+		check(t, testbuild.WriteFile(p, []byte(text), 0o755))
 	}
 	for name, to := range map[string]string{
 		"fork": "../fork", "out": "../outside", "alias": "secret", "code": "src", "key": "secret/key", "dangling": "src/linked",

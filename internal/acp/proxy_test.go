@@ -18,6 +18,7 @@ import (
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // one has one policy for every directory but those that begin with "/none".
@@ -44,7 +45,7 @@ func policy(t testing.TB) *Policy {
 		}
 	}
 	for _, file := range []string{"docs/a", "out/a", "secret/a", "bin/git", "bin/rm"} {
-		if err := os.WriteFile(filepath.Join(root, file), nil, 0o755); err != nil {
+		if err := testbuild.WriteFile(filepath.Join(root, file), nil, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

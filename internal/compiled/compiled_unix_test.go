@@ -22,6 +22,7 @@ import (
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // host is a workspace and its user, in directories of a test.
@@ -88,7 +89,7 @@ func (h *host) write(name, text string) {
 	if err := os.MkdirAll(filepath.Dir(h.path(name)), 0o755); err != nil {
 		h.Fatal(err)
 	}
-	if err := os.WriteFile(h.path(name), []byte(text), 0o755); err != nil {
+	if err := testbuild.WriteFile(h.path(name), []byte(text), 0o755); err != nil {
 		h.Fatal(err)
 	}
 }
@@ -227,7 +228,7 @@ func (h *host) change(l hostview.Look, path string) (undo func()) {
 	}
 	switch l.Kind {
 	case 'r', 'h':
-		return put(func() error { return os.WriteFile(path, []byte("#!/changed\n"), 0o755) })
+		return put(func() error { return testbuild.WriteFile(path, []byte("#!/changed\n"), 0o755) })
 	case 'a':
 		return put(func() error { return os.WriteFile(path, []byte(`{"mounts":[]}`), 0o600) })
 	case 'm', 'v', 'o':

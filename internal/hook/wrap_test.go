@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestWrap: the command for a line hands exactly this line on, whichever shell reads it, and the
@@ -18,7 +18,7 @@ func TestWrap(t *testing.T) {
 	// The program takes the place of accessc; it repeats the words behind "--".
 	program := filepath.Join(t.TempDir(), `it's a "program" \ $HOME`)
 	const script = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nprintf '%s|' \"$@\"\n"
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+	if err := testbuild.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	w := &Wrap{Start: []string{program, "-C", "/a b/'c'", "exec"}, Shell: []string{"bash", "-c", "--"}, Reports: "/state/it's"}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestFirstLine reads the interpreter of a script.
@@ -17,7 +18,7 @@ func TestFirstLine(t *testing.T) {
 		"x#!/bin/sh\n": "", "\x7fELF": "", "#!/bin/sh\r\n": "/bin/sh\r",
 	} {
 		file := filepath.Join(dir, "script")
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		if err := testbuild.WriteFile(file, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if got := new(Result).firstLine(file); got != want {

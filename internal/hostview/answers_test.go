@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestAnswersTell: the answers that are kept tell apart what the compiler tells apart: the permissions of a program,
@@ -15,7 +17,7 @@ func TestAnswersTell(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file, list, name := filepath.Join(dir, "program"), filepath.Join(dir, "list"), filepath.Join(dir, "list/name")
-	for _, do := range []error{os.WriteFile(file, nil, 0o700), os.Mkdir(list, 0o700), os.Mkdir(name, 0o700)} {
+	for _, do := range []error{testbuild.WriteFile(file, nil, 0o700), os.Mkdir(list, 0o700), os.Mkdir(name, 0o700)} {
 		if do != nil {
 			t.Fatal(do)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 const packages = "../../.cache/npm/node_modules/"
@@ -69,7 +70,7 @@ func TestSRTItself(t *testing.T) {
 	bin := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		file := filepath.Join(bin, name)
-		if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		if err := testbuild.WriteFile(file, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
 		return file

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestNothingRuns: explain --diff once checked a revision out, and git started the programs
@@ -82,7 +84,7 @@ func sprung(t *testing.T, trap func(r repository, mark string)) {
 	r.write("sub/a.toml", "new")
 	r.commit()
 	script, left := filepath.Join(filepath.Dir(r.dir), "mark"), filepath.Join(filepath.Dir(r.dir), "left")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$0 $@\" >>"+left+"\n"), 0o755); err != nil {
+	if err := testbuild.WriteFile(script, []byte("#!/bin/sh\necho \"$0 $@\" >>"+left+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	trap(r, script)

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // repository is a work tree in which a test does the preparations of a hostile tool.
@@ -63,7 +65,7 @@ func (r repository) write(name, text string) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		r.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+	if err := testbuild.WriteFile(file, []byte(text), 0o755); err != nil {
 		r.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/shebang"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestAsTheKernel compares the parser with the kernel: the interpreter that the kernel starts
@@ -18,7 +19,7 @@ import (
 func TestAsTheKernel(t *testing.T) {
 	dir := t.TempDir()
 	printer := filepath.Join(dir, "printer")
-	if err := os.WriteFile(printer, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o755); err != nil {
+	if err := testbuild.WriteFile(printer, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	// padded names the printer in so many bytes.
@@ -36,7 +37,7 @@ func TestAsTheKernel(t *testing.T) {
 		"#!" + padded(most-2) + " argument-that-is-cut\n", "#!" + padded(most-9) + " argument-that-is-cut\n", "#!" + padded(most-3) + " a\n",
 	} {
 		file := filepath.Join(dir, "script")
-		if err := os.WriteFile(file, []byte(head), 0o755); err != nil {
+		if err := testbuild.WriteFile(file, []byte(head), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		name, args := shebang.Parse([]byte(head)[:min(len(head), shebang.Size)])

@@ -18,13 +18,14 @@ import (
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // standIn writes a program that takes the place of accessc as the proxy of a run.
 func standIn(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a proxy")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+	if err := testbuild.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return file

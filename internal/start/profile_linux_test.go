@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/sbpl"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // likeMac is a host whose sandbox-exec is this project's reader of profiles: it refuses a text
@@ -364,7 +365,7 @@ func TestProfileCanary(t *testing.T) {
 func TestProfileFailsClosed(t *testing.T) {
 	p := newPlace(t)
 	file := func(path, text string, mode os.FileMode) {
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		if err := testbuild.WriteFile(path, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // wine skips a test of Wine's behaviour elsewhere.
@@ -174,7 +175,7 @@ func TestImages(t *testing.T) {
 		"batch.bat": []byte("@echo off"), "batch.cmd": []byte("@echo off"), "disguised.cmd": program[:4096], "text.exe": []byte("#!/bin/sh\n"),
 		"short.exe": []byte("MZ"), "good.exe": program[:4096], "plain": program[:4096],
 	} {
-		if err := os.WriteFile(filepath.Join(bin, name), data, 0o755); err != nil {
+		if err := testbuild.WriteFile(filepath.Join(bin, name), data, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -225,7 +226,7 @@ func TestPosixLayers(t *testing.T) {
 		if library == "" {
 			data = program[:4096]
 		}
-		if err := os.WriteFile(file, data, 0o755); err != nil {
+		if err := testbuild.WriteFile(file, data, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		var e *Error

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestFindWrapper: a bubblewrap that another user than root could change is passed over, and so is one that is
@@ -14,7 +16,7 @@ func TestFindWrapper(t *testing.T) {
 	lay := func(name, version string, file, dir os.FileMode, uid int) string {
 		p := filepath.Join(base, name, "bwrap")
 		err := errors.Join(
-			os.Mkdir(filepath.Dir(p), 0o755), os.WriteFile(p, []byte("#!/bin/sh\necho bubblewrap "+version+"\n"), 0o755),
+			os.Mkdir(filepath.Dir(p), 0o755), testbuild.WriteFile(p, []byte("#!/bin/sh\necho bubblewrap "+version+"\n"), 0o755),
 			os.Chmod(p, file), os.Chmod(filepath.Dir(p), dir),
 		)
 		if err == nil && uid != 0 && os.Geteuid() == 0 {

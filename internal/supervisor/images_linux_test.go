@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // TestCopies: a copy has the contents of the file, whether this process or a clone made it, and
@@ -16,7 +18,7 @@ import (
 func TestCopies(t *testing.T) {
 	data := bytes.Repeat([]byte("program\n"), 100_000)
 	file := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(file, data, 0o755); err != nil {
+	if err := testbuild.WriteFile(file, data, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	// /dev/null stands for the list of a cgroup's processes: it takes any number.
@@ -128,7 +130,7 @@ func TestChangedByMapping(t *testing.T) {
 	for _, size := range []int{1, 300 << 10, 512 << 10} {
 		data := bytes.Repeat([]byte("x"), size)
 		file := filepath.Join(dir, "x")
-		if err := os.WriteFile(file, data, 0o755); err != nil {
+		if err := testbuild.WriteFile(file, data, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		f, err := os.OpenFile(file, os.O_RDWR, 0)

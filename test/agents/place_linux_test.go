@@ -107,7 +107,7 @@ func (p *place) must(err error) {
 func (p *place) write(name, text string) {
 	p.Helper()
 	p.must(os.MkdirAll(filepath.Dir(p.file(name)), 0o755))
-	p.must(os.WriteFile(p.file(name), []byte(strings.ReplaceAll(text, "${ws}", p.ws)), 0o755))
+	p.must(testbuild.WriteFile(p.file(name), []byte(strings.ReplaceAll(text, "${ws}", p.ws)), 0o755))
 }
 
 // file is the path of a file. A name that begins with ~/ is one of the home directory.

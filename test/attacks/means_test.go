@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // A means is a program that confines tools by mounts, in place of accessc's own means.
@@ -214,7 +215,7 @@ func (d *disk) outside(env, words []string) starter {
 		script += " '" + w + "'"
 	}
 	file := d.dir + "/start"
-	if err := os.WriteFile(file, []byte(script+` "$@"`+"\n"), 0o755); err != nil {
+	if err := testbuild.WriteFile(file, []byte(script+` "$@"`+"\n"), 0o755); err != nil {
 		d.t.Fatal(err)
 	}
 	return func(ctx context.Context, args []string) *exec.Cmd {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // A procScene is one attack on processes, programs, the network, limits or the host.
@@ -144,7 +145,7 @@ func (p *procPlace) own(path string) { p.must(os.Lchown(path, p.uid, p.uid)) }
 // write makes a file of the user in the workspace.
 func (p *procPlace) write(name, content string, mode os.FileMode) {
 	path := filepath.Join(p.ws, name)
-	p.must(os.WriteFile(path, []byte(content), mode))
+	p.must(testbuild.WriteFile(path, []byte(content), mode))
 	p.must(os.Chmod(path, mode))
 	p.own(path)
 }

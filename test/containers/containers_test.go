@@ -119,7 +119,7 @@ func (p *place) write(name, text string) {
 	p.t.Helper()
 	err := os.MkdirAll(filepath.Dir(name), 0o755)
 	if err == nil {
-		err = os.WriteFile(name, []byte(text), 0o755)
+		err = testbuild.WriteFile(name, []byte(text), 0o755)
 	}
 	if err != nil {
 		p.t.Fatal(err)

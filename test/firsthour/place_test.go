@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/test/await"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // ordinary is the number of a user without privileges.
@@ -120,7 +121,7 @@ func (p *place) write(name, text string) {
 	}
 	file := filepath.Join(p.ws, name)
 	p.must(os.MkdirAll(filepath.Dir(file), 0o755))
-	p.must(os.WriteFile(file, []byte(text), mode))
+	p.must(testbuild.WriteFile(file, []byte(text), mode))
 }
 
 // own gives everything to the user.

@@ -17,6 +17,7 @@ import (
 	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/sbpl"
+	"github.com/accessc/accessc/test/testbuild"
 
 	"github.com/accessc/accessc/test/finding"
 	"github.com/accessc/accessc/test/irtest"
@@ -205,7 +206,7 @@ func TestConstructsNotice(t *testing.T) {
 		`case "$*" in *deny*) exit 65;; esac`: {Result: finding.Failed, Note: "exit status 65"},
 	} {
 		other := &work{dir: w.dir, sandboxExec: filepath.Join(t.TempDir(), "sandbox-exec")}
-		if err := os.WriteFile(other.sandboxExec, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		if err := testbuild.WriteFile(other.sandboxExec, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if f := other.questions(values)[0]; f.Result != want.Result || f.Note != want.Note {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // Program puts a program of this module into a file that every user may start. Flags are those of go run. The go
@@ -18,4 +19,12 @@ func Program(file, pkg string, flags ...string) error {
 		return fmt.Errorf("%s is not made: %w: %s", pkg, err, out)
 	}
 	return os.Chmod(file, 0o755) // whatever the mask is
+}
+
+// WriteFile is os.WriteFile for a file that is started afterwards. A process that is made meanwhile would have the file open for
+// writing until its own program starts, and the kernel starts no file that somebody writes to (execve(2), ETXTBSY).
+func WriteFile(name string, data []byte, perm os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(name, data, perm)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/settings"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // socat takes the place of the program by which the sandbox passes connections on: here none are.
@@ -35,7 +36,7 @@ func install(t *testing.T) *real {
 		}
 	}
 	for name, text := range map[string]string{"socat": socat, "tries": settings.Tries} {
-		if err := os.WriteFile(filepath.Join(r.bin, name), []byte(text), 0o755); err != nil {
+		if err := testbuild.WriteFile(filepath.Join(r.bin, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

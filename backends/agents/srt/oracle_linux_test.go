@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/settings"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // socat takes the place of the program by which srt passes connections on: here none are.
@@ -33,7 +34,7 @@ func install(t *testing.T) *real {
 	}
 	r := &real{cli, t.TempDir()}
 	for name, text := range map[string]string{"socat": socat, "tries": settings.Tries} {
-		if err := os.WriteFile(filepath.Join(r.bin, name), []byte(text), 0o755); err != nil {
+		if err := testbuild.WriteFile(filepath.Join(r.bin, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/hook"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // scene is a home and a workspace with files, and a program of accessc.
@@ -18,11 +19,11 @@ func scene(t *testing.T, a *Agent, files map[string]string) (Places, string) {
 	self := filepath.Join(dir, "bin", "accessc")
 	for path, text := range files {
 		path = filepath.Join(dir, path)
-		if err := errs(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		if err := errs(os.MkdirAll(filepath.Dir(path), 0o755), testbuild.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errs(os.MkdirAll(filepath.Dir(self), 0o755), os.WriteFile(self, []byte("x"), 0o755), os.MkdirAll(filepath.Join(dir, "ws"), 0o755)); err != nil {
+	if err := errs(os.MkdirAll(filepath.Dir(self), 0o755), testbuild.WriteFile(self, []byte("x"), 0o755), os.MkdirAll(filepath.Join(dir, "ws"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	p := Places{Home: filepath.Join(dir, "home"), Workspace: filepath.Join(dir, "ws"), Getenv: func(string) string { return "" }}
@@ -118,7 +119,7 @@ func TestExamineEntry(t *testing.T) {
 	path := p.User(claude)
 	text, _ := os.ReadFile(path)
 	other := filepath.Join(p.Workspace, "accessc")
-	if err := os.WriteFile(other, []byte("y"), 0o755); err != nil {
+	if err := testbuild.WriteFile(other, []byte("y"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
@@ -224,7 +225,7 @@ func TestExamineDevice(t *testing.T) {
 func TestExamineMarks(t *testing.T) {
 	dir := t.TempDir()
 	ws := filepath.Join(dir, "[ab]*")
-	if err := errs(os.MkdirAll(filepath.Join(ws, ".opencode", "plugins"), 0o755), os.WriteFile(filepath.Join(ws, ".opencode", "plugins", "x.js"), []byte("x"), 0o600)); err != nil {
+	if err := errs(os.MkdirAll(filepath.Join(ws, ".opencode", "plugins"), 0o755), testbuild.WriteFile(filepath.Join(ws, ".opencode", "plugins", "x.js"), []byte("x"), 0o600)); err != nil {
 		t.Skip(err)
 	}
 	r := agentOf(t, "opencode").Examine(Places{Home: filepath.Join(dir, "home"), Workspace: ws, Getenv: func(string) string { return "" }}, "/none")

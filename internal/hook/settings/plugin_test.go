@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // driver calls the plugin as opencode does: it goes on with the object of arguments that it handed in.
@@ -68,7 +70,7 @@ func TestPlugin(t *testing.T) {
 			limit = "limit = 100"
 		}
 		text := bytes.Replace(plugin([]string{program, "hook", "opencode"}), []byte("limit = 30000"), []byte(limit), 1)
-		if err := errs(os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755), os.WriteFile(filepath.Join(dir, "accessc.mjs"), text, 0o600),
+		if err := errs(testbuild.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755), testbuild.WriteFile(filepath.Join(dir, "accessc.mjs"), text, 0o600),
 			os.WriteFile(filepath.Join(dir, "driver.mjs"), []byte(driver), 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +94,7 @@ func TestPluginEvent(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "accessc")
-	if err := errs(os.WriteFile(program, []byte("#!/bin/sh\ncat >>events\necho >>events\necho \"$@\" >words\necho '{\"decision\":\"allow\"}'\n"), 0o755),
+	if err := errs(testbuild.WriteFile(program, []byte("#!/bin/sh\ncat >>events\necho >>events\necho \"$@\" >words\necho '{\"decision\":\"allow\"}'\n"), 0o755),
 		os.WriteFile(filepath.Join(dir, "accessc.mjs"), plugin([]string{program, "hook", "opencode", "--tool", "a b"}), 0o600),
 		os.WriteFile(filepath.Join(dir, "driver.mjs"), []byte(driver), 0o600)); err != nil {
 		t.Fatal(err)

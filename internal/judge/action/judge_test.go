@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // subject is a judge of a policy that reads src and changes out, with a table of
@@ -27,7 +28,7 @@ func subject(t *testing.T, table *ir.CommandSet, rules ...*ruleset.Rule) *Judge 
 		}
 	}
 	for _, file := range []string{"src/a", "secret/a", "bin/git", "bin/tail", "bin/rm"} {
-		if err := os.WriteFile(filepath.Join(root, file), nil, 0o755); err != nil {
+		if err := testbuild.WriteFile(filepath.Join(root, file), nil, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
