@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"github.com/accessc/accessc/internal/compiled"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/hostview"
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
@@ -52,6 +54,8 @@ type execCmd struct {
 	Tool               string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
 	Args               []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
 
+	// lists are further rules, those of accessc run.
+	lists []list
 	// made is the layer that makes a tool of a command with presets, empty where none does.
 	made string
 	// wrapped is the artifact of a start by bubblewrap.
@@ -69,9 +73,8 @@ A start of a configured tool keeps its compilation for the next one, which uses 
 changed that the policy was compiled from.
 
   accessc exec TOOL                              run a tool of the configuration
-  accessc exec --command -- make -j4             run any command under the default policy
+  accessc run make -j4                           run any command under the default policy; see accessc run --help
   accessc exec --command --tool build -- make    and under that of a tool
-  accessc exec --command --preset rust -- cargo build   and with the rules of a preset; see accessc preset
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
   accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and rules that would permit it
   accessc exec --ask TOOL                        ask at the terminal about operations that access.may covers;
@@ -276,10 +279,10 @@ func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) ([]byt
 	return text, err
 }
 
-// extend adds the presets of the command line to the policy. They make a tool of a command that
+// extend adds the presets and rules of the command line to the policy. They make a tool of a command that
 // has no tool's policy.
 func (c *execCmd) extend(g *globals) (*globals, error) {
-	tool, sets, err := extending(c.Preset, c.Under)
+	tool, sets, err := extending(c.Preset, c.Under, c.lists)
 	if err != nil || len(sets) == 0 {
 		return g, err
 	}
@@ -361,6 +364,9 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 	t := ir.NewTool("command")
 	for _, name := range c.named() {
 		found, err := findTool(res.Program, name)
+		if program, none := exec.LookPath(name); err != nil && !c.Command && none == nil {
+			return nil, ir.Facts{}, usagef("%w; accessc run %s starts the program %s", err, shellword.Quote(name), program)
+		}
 		if err != nil {
 			return nil, ir.Facts{}, err
 		}

@@ -52,5 +52,5 @@ func (e callError) command() string {
 	if !errors.As(e.err, &parse) || parse.Context == nil || parse.Context.Selected() == nil {
 		return ""
 	}
-	return parse.Context.Selected().Name
+	return strings.TrimSpace(parse.Context.Selected().Path())
 }

@@ -47,41 +47,66 @@ exec passes the tool's own status through and uses 125 to 127 when the tool did 
 type cli struct {
 	globals
 
-	Build      buildCmd      `cmd:"" help:"Compile every tool's policy into reviewed artifacts."`
-	Check      checkCmd      `cmd:"" help:"Find the mistakes of a configuration and write nothing."`
-	Explain    explainCmd    `cmd:"" help:"Explain each tool's permissions, the line behind each, and how each system enforces it."`
-	Parity     parityCmd     `cmd:"" help:"Show which rule holds where: a table of rules and targets."`
-	Can        canCmd        `cmd:"" help:"Ask whether a tool may do one operation, by which rule and why."`
-	Decide     decideCmd     `cmd:"" help:"Ask a ruleset whether an agent may run a command line, or do another operation."`
-	Test       testCmd       `cmd:"" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
-	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
-	Fleet      fleetCmd      `cmd:"" help:"Say what the tools of many repositories may touch, which hosts hold their rules, and what has changed."`
-	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
-	Serve      serveCmd      `cmd:"" help:"Start tools and answer questions for programs in any language, by lines of JSON."`
-	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Start an MCP server under its policy, and judge the calls of its client."`
-	ACP        acpCmd        `cmd:"" name:"acp" help:"Answer what an agent asks of its client, where a policy decides."`
-	Hook       hookCmd       `cmd:"" help:"Answer an agent that asks before it uses a tool, by a policy."`
-	Adopt      adoptCmd      `cmd:"" help:"Have a client start its MCP servers through accessc mcp, or undo that."`
-	Approve    approveCmd    `cmd:"" help:"Approve the targets of external rules, after showing them."`
-	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`
-	Denials    denialsCmd    `cmd:"" help:"Show the operations that a tool's last run was refused, and rules that would permit them."`
-	Grants     grantsCmd     `cmd:"" help:"List the grants of tools that run under exec --ask, revoke them, or answer questions."`
-	Learn      learnCmd      `cmd:"" help:"Run a command, record what it uses and is refused, and propose rules."`
-	Allow      allowCmd      `cmd:"" help:"Permit operations of a tool by rules in a layer."`
-	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
-	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
-	Home       homeCmd       `cmd:"" help:"List the private homes of tools, print where one is, or clear them."`
-	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
-	Init       initCmd       `cmd:"" help:"Look at the repository, and write a policy for tools that build and test it."`
-	Import     importCmd     `cmd:"" help:"Write a configuration from the settings of another program."`
-	OCI        ociCmd        `cmd:"" name:"oci" help:"Have the container of a bundle start a tool under its policy."`
-	Doctor     doctorCmd     `cmd:"" help:"Show which means of enforcement this host has, and how to get the missing ones."`
-	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
-	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
-	Man        manCmd        `cmd:"" help:"Print the manual page."`
-	Help       helpCmd       `cmd:"" help:"Print the help of a command."`
-	Version    versionCmd    `cmd:"" help:"Print the version, as --version does."`
+	Init   initCmd   `cmd:"" group:"start" help:"Look at the repository, and write a policy for tools that build and test it."`
+	Run    runCmd    `cmd:"" group:"start" help:"Run any command under the default policy, and what flags add to it or take away."`
+	Exec   execCmd   `cmd:"" group:"start" help:"Run a tool, or any command, under its policy."`
+	Preset presetCmd `cmd:"" group:"start" help:"List and show presets: the rules that toolchains and agents need."`
+
+	Explain explainCmd `cmd:"" group:"understand" help:"Explain each tool's permissions, the line behind each, and how each system enforces it."`
+	Can     canCmd     `cmd:"" group:"understand" help:"Ask whether a tool may do one operation, by which rule and why."`
+	Denials denialsCmd `cmd:"" group:"understand" help:"Show the operations that a tool's last run was refused, and rules that would permit them."`
+	Check   checkCmd   `cmd:"" group:"understand" help:"Find the mistakes of a configuration and write nothing."`
+	Test    testCmd    `cmd:"" group:"understand" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
+	Doctor  doctorCmd  `cmd:"" group:"understand" help:"Show which means of enforcement this host has, and how to get the missing ones."`
+	Parity  parityCmd  `cmd:"" group:"understand" help:"Show which rule holds where: a table of rules and targets."`
+	Learn   learnCmd   `cmd:"" group:"understand" help:"Run a command, record what it uses and is refused, and propose rules."`
+
+	Allow     allowCmd     `cmd:"" group:"permit" help:"Permit operations of a tool by rules in a layer."`
+	Approve   approveCmd   `cmd:"" group:"permit" help:"Approve the targets of external rules, after showing them."`
+	Approvals approvalsCmd `cmd:"" group:"permit" help:"List approvals, or withdraw them."`
+	Grants    grantsCmd    `cmd:"" group:"permit" help:"List the grants of tools that run under exec --ask, revoke them, or answer questions."`
+	Mount     mountCmd     `cmd:"" group:"permit" help:"Let tools reach a directory or file beside the workspace."`
+	Unmount   unmountCmd   `cmd:"" group:"permit" help:"Undo mounts."`
+	Home      homeCmd      `cmd:"" group:"permit" help:"List the private homes of tools, print where one is, or clear them."`
+
+	Build  buildCmd  `cmd:"" group:"review" help:"Compile every tool's policy into reviewed artifacts."`
+	Verify verifyCmd `cmd:"" group:"review" help:"Check a build's manifest against itself and against the artifacts beside it."`
+	Fleet  fleetCmd  `cmd:"" group:"review" help:"Say what the tools of many repositories may touch, which hosts hold their rules, and what has changed."`
+
+	Hook   hookCmd   `cmd:"" group:"agents" help:"Answer an agent that asks before it uses a tool, by a policy."`
+	MCP    mcpCmd    `cmd:"" group:"agents" name:"mcp" help:"Start an MCP server under its policy, and judge the calls of its client."`
+	ACP    acpCmd    `cmd:"" group:"agents" name:"acp" help:"Answer what an agent asks of its client, where a policy decides."`
+	Adopt  adoptCmd  `cmd:"" group:"agents" help:"Have a client start its MCP servers through accessc mcp, or undo that."`
+	Import importCmd `cmd:"" group:"agents" help:"Write a configuration from the settings of another program."`
+	Decide decideCmd `cmd:"" group:"agents" help:"Ask a ruleset whether an agent may run a command line, or do another operation."`
+	Serve  serveCmd  `cmd:"" group:"agents" help:"Start tools and answer questions for programs in any language, by lines of JSON."`
+	OCI    ociCmd    `cmd:"" group:"agents" name:"oci" help:"Have the container of a bundle start a tool under its policy."`
+
+	Schema     schemaCmd     `cmd:"" group:"more" help:"Print the JSON Schema of the configuration."`
+	Completion completionCmd `cmd:"" group:"more" help:"Print a shell completion script."`
+	Man        manCmd        `cmd:"" group:"more" help:"Print the manual page."`
+	Help       helpCmd       `cmd:"" group:"more" help:"Print the help of a command."`
+	Version    versionCmd    `cmd:"" group:"more" help:"Print the version, as --version does."`
 }
+
+// groups are the headings of commands.
+var groups = []kong.Group{
+	{Key: "start", Title: "Start:"}, {Key: "understand", Title: "Understand:"}, {Key: "permit", Title: "Permit:"},
+	{Key: "review", Title: "Review and ship:"}, {Key: "agents", Title: "Agents and other programs:"}, {Key: "more", Title: "More:"},
+}
+
+// first is what accessc prints without arguments.
+const first = `accessc runs the tools of AI agents under policies that people can review.
+
+  start       accessc run make -j4            run a command: the workspace is its, no other file and no network
+              accessc init                    write a policy for the tools of this repository
+              accessc exec TOOL               run a tool of the policy
+  understand  accessc explain                 what each tool may do, by which line, and how each system holds it
+              accessc denials TOOL            what its last run was refused, and the rules that would permit it
+  review      accessc explain --diff REV      what a change permits
+  agents      accessc hook install AGENT      have an agent ask before it acts
+  more        accessc --help                  all commands; accessc COMMAND --help explains each
+`
 
 // exit is an error that is only a status: everything was said already.
 type exit int
@@ -130,7 +155,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	done := -1
 	if len(args) == 0 {
-		args = []string{"--help"}
+		_, err := io.WriteString(stdout, first)
+		return status(err, stderr)
 	}
 	if args[0] == "--version" || args[0] == "-V" {
 		args = append([]string{"version"}, args[1:]...)
@@ -153,7 +179,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = callError{err}
 	}
 	code := status(err, stderr)
-	if code == exitUsage && slices.Contains([]string{"exec", "mcp", "acp"}, args[0]) {
+	if code == exitUsage && slices.Contains([]string{"exec", "run", "mcp", "acp"}, args[0]) {
 		// 2 could be the status of the tool, the server or the agent.
 		return start.CodeFailed
 	}
@@ -178,7 +204,8 @@ func newParser(c *cli, word string, stdout, stderr io.Writer, exit func(int)) (*
 		kong.UsageOnError(),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
+		kong.ExplicitGroups(groups),
 	}
 	commands := reflect.ValueOf(c).Elem()
 	for field, value := range commands.Fields() {

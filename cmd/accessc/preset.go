@@ -160,26 +160,33 @@ func commandWith(chosen []*presets.Preset) string {
 	return name
 }
 
-// extending returns the settings by which a tool extends presets, and the tool's name: that of a
-// command without one.
-func extending(names []string, tool string) (string, []string, error) {
+// extending returns the settings by which a tool extends presets and has further rules, and the tool's name: that of
+// a command without one.
+func extending(names []string, tool string, lists []list) (string, []string, error) {
 	var chosen []*presets.Preset
-	var list []string
+	var named []string
 	for _, text := range names {
 		p, err := findPreset(text)
 		if err != nil {
 			return "", nil, err
 		}
 		chosen = append(chosen, p)
-		list = append(list, tomltext.String(source.Preset+p.Name))
+		named = append(named, tomltext.String(source.Preset+p.Name))
+	}
+	if len(chosen)+len(lists) == 0 {
+		return tool, nil, nil
 	}
 	var sets []string
-	if tool == "" && len(chosen) > 0 {
+	if tool == "" {
 		tool = commandWith(chosen)
 		sets = append(sets, "tools."+tomltext.Key(tool)+`.source="local"`)
 	}
+	access := "tools." + tomltext.Key(tool) + ".access."
 	if len(chosen) > 0 {
-		sets = append(sets, "tools."+tomltext.Key(tool)+".access.extends=["+strings.Join(list, ", ")+"]")
+		sets = append(sets, access+"extends=["+strings.Join(named, ", ")+"]")
+	}
+	for _, l := range lists {
+		sets = append(sets, access+l.key+"="+l.text())
 	}
 	return tool, sets, nil
 }
