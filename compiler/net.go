@@ -3,11 +3,13 @@ package compiler
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -52,7 +54,7 @@ func (s scope) netField(r *ir.NetRule, e *source.Entry) {
 		if text, ok := s.str(e.Value); ok {
 			host, err := resolve.HostPattern(text)
 			if err != nil {
-				s.report(diag.BadHost, e.Value, err.Error())
+				s.report(diag.BadHost, e.Value, err.Error()).Hint = hostHint(text)
 			}
 			r.Host, r.Written = host, text
 		}
@@ -123,6 +125,30 @@ func (c *compilation) finishNet(t *ir.Tool, d *draft) {
 	c.lintNet(t)
 	c.lintPassing(t)
 	c.checkGrants(t, netRules(slices.Concat(d.allPresetNet(), d.net.Items())))
+}
+
+// hostHint is how a URL, or a host with a port, is written as a rule; empty for other texts.
+func hostHint(text string) string {
+	scheme, rest, is := strings.Cut(text, "://")
+	if !is {
+		scheme, rest = "", text
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	host, port, _ := strings.Cut(host, ":")
+	if _, err := resolve.HostPattern(host); err != nil || host == text {
+		return ""
+	}
+	out := "write host = " + tomltext.String(host)
+	if scheme != "" {
+		out += ", scheme = " + tomltext.String(scheme)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err == nil {
+		out += ", port = " + port
+	}
+	if path != "" {
+		out += ", path_prefix = " + tomltext.String("/"+path)
+	}
+	return out
 }
 
 // checkGrants refuses a rule that says neither that it allows nor that it denies where nothing is allowed that it could deny:

@@ -101,3 +101,23 @@ func TestNetRules(t *testing.T) {
 		}
 	})
 }
+
+// TestHostHints: a URL in place of a host is answered with the rule that it means.
+func TestHostHints(t *testing.T) {
+	for host, want := range map[string]string{
+		"https://a.example":          `write host = "a.example", scheme = "https"`,
+		"http://a.example:8080/x/y":  `write host = "a.example", scheme = "http", port = 8080, path_prefix = "/x/y"`,
+		"a.example:443":              `write host = "a.example", port = 443`,
+		"a.example/x":                `write host = "a.example", path_prefix = "/x"`,
+		"https://*.a.example/":       `write host = "*.a.example", scheme = "https"`,
+		"a b":                        "",
+		"https://":                   "",
+		"a.*.example":                "",
+		"https://user@a.example:1/x": "",
+	} {
+		res := compiledApart(t, "accessc.toml", "[tools.t]\nsource = \"local\"\naccess.net = [{ host = "+tomltext.String(host)+", allow = true }]\n")
+		if len(res.Findings) != 1 || res.Findings[0].Code != diag.BadHost || res.Findings[0].Hint != want {
+			t.Errorf("%s: %v, want the hint %q", host, res.Findings, want)
+		}
+	}
+}
