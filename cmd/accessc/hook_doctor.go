@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 )
@@ -88,7 +88,7 @@ func quietRoot(g *globals) string {
 	return root
 }
 
-var versionText = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var versionText = expression.Once{Text: `\d+\.\d+\.\d+`}
 
 // agentVersion asks the agent for its version, in a directory whose settings are the user's. A program
 // that the workspace brings is not asked.
@@ -105,7 +105,7 @@ func agentVersion(a *settings.Agent, p settings.Places) string {
 	if err != nil {
 		return ""
 	}
-	return versionText.FindString(string(out))
+	return versionText.Get().FindString(string(out))
 }
 
 // tryHook asks the installed hook about samples, as the agent would. Only this program is started:

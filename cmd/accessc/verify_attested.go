@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/signers"
@@ -168,7 +168,7 @@ func (c *verifyCmd) keys() ([]attest.Public, map[string]string, error) {
 }
 
 // commitID is a full name of a commit.
-var commitID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var commitID = expression.Once{Text: `^([0-9a-f]{40}|[0-9a-f]{64})$`}
 
 // replayed compares a statement with the project, the serial and the revision that were asked for.
 func (c *verifyCmd) replayed(g *globals, b *attest.Build) ([]build.Problem, error) {
@@ -186,7 +186,7 @@ func (c *verifyCmd) replayed(g *globals, b *attest.Build) ([]build.Problem, erro
 		return out, nil
 	}
 	id := c.Revision
-	if !commitID.MatchString(id) {
+	if !commitID.Get().MatchString(id) {
 		root, err := g.root()
 		if err != nil {
 			return nil, err

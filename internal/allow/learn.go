@@ -241,7 +241,7 @@ func (p *Planner) apart(g group, out *Lesson) (parts []group) {
 func (p *Planner) onlyOnce(g group) bool {
 	at, ok := g.file()
 	dir, _ := at.Parent()
-	return ok && g.dir == nil && dir == ir.In("") && p.madeUp(g, at) && !fixed.MatchString(at.Base())
+	return ok && g.dir == nil && dir == ir.In("") && p.madeUp(g, at) && !fixed.Get().MatchString(at.Base())
 }
 
 // acts reports whether a directory of the workspace holds a socket or the like, or too much is in it to
@@ -296,7 +296,7 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 			speaks[at], by[at] = true, append(by[at], i)
 		} else if dir, ok := at.Parent(); ok {
 			by[dir] = append(by[dir], i)
-			derived := dir == ir.In("") && fixed.MatchString(at.Base()) // in the workspace itself it has a rule of its own
+			derived := dir == ir.In("") && fixed.Get().MatchString(at.Base()) // in the workspace itself it has a rule of its own
 			names[dir] = names[dir] || moved[at] || p.madeUp(g, at) && !derived
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
@@ -189,27 +189,27 @@ func (p *Planner) join(all []group, dir ir.Location, members []int) {
 
 // temporary reports whether a program has probably made up a name.
 func temporary(name string) bool {
-	if madeUp.MatchString(name) || fixed.MatchString(name) {
+	if madeUp.Get().MatchString(name) || fixed.Get().MatchString(name) {
 		return true
 	}
-	if varying.MatchString(name) {
+	if varying.Get().MatchString(name) {
 		return true
 	}
 	const made = 6 // as mkstemp(3) makes them
 	i := strings.LastIndexAny(name, "._-")
-	return i >= 0 && len(name)-i > made && random.MatchString(name[i+1:]) && strings.ContainsAny(name[i+1:], "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return i >= 0 && len(name)-i > made && random.Get().MatchString(name[i+1:]) && strings.ContainsAny(name[i+1:], "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
-var random = regexp.MustCompile(`^[A-Za-z0-9]+$`)
+var random = expression.Once{Text: `^[A-Za-z0-9]+$`}
 
 // madeUp are names as mkstemp(3) makes them, fixed those that editors and databases derive from another file's.
 var (
-	madeUp = regexp.MustCompile(`^(sed|tmp|\.tmp)[A-Za-z0-9_]{6,8}$`)
-	fixed  = regexp.MustCompile(`^4913$|~$|^\.?#|\.sw[a-px]$|-(journal|wal|shm)$|\.(tmp|lock)$`)
+	madeUp = expression.Once{Text: `^(sed|tmp|\.tmp)[A-Za-z0-9_]{6,8}$`}
+	fixed  = expression.Once{Text: `^4913$|~$|^\.?#|\.sw[a-px]$|-(journal|wal|shm)$|\.(tmp|lock)$`}
 )
 
 // varying are names with the number of a process, a hash or a version.
-var varying = regexp.MustCompile(`[._-](pid)?[0-9]{3,10}(\.[a-z]+)?$|(^|[._-])([0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,}([._-]|$)|[-_@]v?[0-9]+\.[0-9]+(\.[0-9]+)?([.-]|$)`)
+var varying = expression.Once{Text: `[._-](pid)?[0-9]{3,10}(\.[a-z]+)?$|(^|[._-])([0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,}([._-]|$)|[-_@]v?[0-9]+\.[0-9]+(\.[0-9]+)?([.-]|$)`}
 
 // general reports whether a rule may be on a whole directory. None is proposed for the root of
 // anything.

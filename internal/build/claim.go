@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/accessc/accessc/internal/lock"
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 // staging is the directory of stages. Below a workspace's access it is a protected path: a tool
@@ -24,12 +24,12 @@ const stagedManifest = "manifest"
 const lockSuffix = ".lock"
 
 // stageName is the form of the names that a build makes for its stage and for the lock.
-var stageName = regexp.MustCompile(`^([A-Z2-7]{26})(\` + lockSuffix + `)?$`)
+var stageName = expression.Once{Text: `^([A-Z2-7]{26})(\` + lockSuffix + `)?$`}
 
 // isStage reports whether a path of an output directory is that of a stage or of its lock.
 func isStage(rel string) bool {
 	name, below := strings.CutPrefix(rel, staging+"/")
-	return below && stageName.MatchString(name)
+	return below && stageName.Get().MatchString(name)
 }
 
 // claim is a stage of this build. Its lock is there before it and goes after it, so that a stage without a
@@ -181,7 +181,7 @@ func stages(dir *os.Root) []string {
 	var out []string
 	entries, _ := fs.ReadDir(dir.FS(), ".")
 	for _, e := range entries {
-		m := stageName.FindStringSubmatch(e.Name())
+		m := stageName.Get().FindStringSubmatch(e.Name())
 		// A lock follows its stage in the order of names.
 		if m != nil && (len(out) == 0 || out[len(out)-1] != m[1]) {
 			out = append(out, m[1])

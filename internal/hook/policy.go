@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -183,11 +183,11 @@ func leaves(pattern string) bool {
 	if slices.Contains(words, "..") || strings.Contains(pattern[i:], "[.") {
 		return true
 	}
-	return absolute.MatchString(pattern[i:])
+	return absolute.Get().MatchString(pattern[i:])
 }
 
 // absolute finds an alternative that is an absolute path, or a name in the home directory.
-var absolute = regexp.MustCompile(`[{,(|]\s*([/\\~]|[A-Za-z]:)`)
+var absolute = expression.Once{Text: `[{,(|]\s*([/\\~]|[A-Za-z]:)`}
 
 // fetch judges a URL; one without a scheme is that of a page.
 func (p *Policy) fetch(url string) Answer {

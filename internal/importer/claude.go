@@ -2,12 +2,12 @@ package importer
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -137,11 +137,11 @@ func (c *claude) setMode(t *translation, d *document, n *jsonc.Node) {
 	}
 }
 
-var ruleForm = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_-]*)(?:\((.*)\))?$`)
+var ruleForm = expression.Once{Text: `(?s)^([A-Za-z_][A-Za-z0-9_-]*)(?:\((.*)\))?$`}
 
 // rule reads one rule.
 func (c *claude) rule(t *translation, d *document, n *jsonc.Node, list string, i int, text string) {
-	m := ruleForm.FindStringSubmatch(text)
+	m := ruleForm.Get().FindStringSubmatch(text)
 	if m == nil || !clean(text) {
 		d.fault(n.From, "%q is no rule: expected TOOL or TOOL(SPECIFIER)", text)
 		return

@@ -101,7 +101,7 @@ func alternatives(p [][]string) []pattern {
 				next = append(next, append(slices.Clone(s), w))
 			}
 		}
-		odd := slices.ContainsFunc(next, func(s []string) bool { return !plainWord.MatchString(s[len(s)-1]) || strings.Contains(s[0], "=") })
+		odd := slices.ContainsFunc(next, func(s []string) bool { return !plainWord.Get().MatchString(s[len(s)-1]) || strings.Contains(s[0], "=") })
 		if odd || len(next) > maxAlternatives {
 			return rough(seqs)
 		}

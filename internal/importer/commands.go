@@ -1,9 +1,10 @@
 package importer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 // pattern is the set of commands that a rule of another program is about: all of them, those that begin
@@ -23,7 +24,7 @@ type lineRule struct {
 }
 
 // plainWord is a word that every shell reads as it is written.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+var plainWord = expression.Once{Text: `^[A-Za-z0-9_./:=@%+,-]+$`}
 
 // words splits a text into words, nil if a shell would read it otherwise.
 func words(text string) []string {
@@ -31,7 +32,7 @@ func words(text string) []string {
 	if strings.Join(out, " ") != text || len(out) == 0 || strings.Contains(out[0], "=") {
 		return nil
 	}
-	if slices.ContainsFunc(out, func(w string) bool { return !plainWord.MatchString(w) }) {
+	if slices.ContainsFunc(out, func(w string) bool { return !plainWord.Get().MatchString(w) }) {
 		return nil
 	}
 	return out
@@ -157,7 +158,7 @@ func (a lineRule) against(s lineRule) (except []string, clash bool) {
 	}
 	// The last word of the beginning may go on.
 	whole := strings.Fields(begin[:strings.LastIndexByte(begin, ' ')+1])
-	if len(a.exact) == 0 && len(whole) > len(own) && slices.Equal(whole[:len(own)], own) && !slices.ContainsFunc(whole, func(w string) bool { return !plainWord.MatchString(w) }) {
+	if len(a.exact) == 0 && len(whole) > len(own) && slices.Equal(whole[:len(own)], own) && !slices.ContainsFunc(whole, func(w string) bool { return !plainWord.Get().MatchString(w) }) {
 		return whole, true
 	}
 	return nil, true

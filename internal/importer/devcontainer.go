@@ -195,7 +195,7 @@ func (c *devcontainer) variables(n *jsonc.Node) {
 		e := c.t.add(c.d, item, n.Key, item.Key)
 		c.model.Env[item.Key] = append(c.model.Env[item.Key], item.String())
 		same := item.Kind == '"' && item.String() == "${localEnv:"+item.Key+"}"
-		if before, twice := c.env[item.Key]; same && variable.MatchString(item.Key) && (!twice || before != nil) {
+		if before, twice := c.env[item.Key]; same && variable.Get().MatchString(item.Key) && (!twice || before != nil) {
 			c.env[item.Key] = e
 			e.become(Carried, "access.env %s", item.Key)
 			continue

@@ -178,8 +178,8 @@ var errTooMany = errors.New("too many names to write a rule for each; --patterns
 func matching(dir, flags string, patterns ...string) ([]string, error) {
 	var out, all []string
 	for _, p := range patterns {
-		all = append(all, expression(p))
-		one, err := regexp.Compile("(?" + flags + ")^" + expression(p) + "$")
+		all = append(all, globExpression(p))
+		one, err := regexp.Compile("(?" + flags + ")^" + globExpression(p) + "$")
 		if err != nil {
 			return nil, err
 		}
@@ -237,8 +237,8 @@ func (p point) matching(dirs []string, literal string) ([]string, error) {
 	}), nil
 }
 
-// expression is a pattern as a regular expression.
-func expression(pattern string) string {
+// globExpression is a pattern as a regular expression.
+func globExpression(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
 		switch rest := pattern[i:]; {

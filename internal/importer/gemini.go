@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 var geminiFormat = format{
@@ -234,8 +235,8 @@ func prefixPattern(prefix string) pattern {
 }
 
 var (
-	plainStart = regexp.MustCompile(`^[A-Za-z0-9_/ :=@,-]*`)
-	group      = regexp.MustCompile(`^\(([A-Za-z0-9_/ :=@,|-]*)\)($|[^*?+{])`)
+	plainStart = expression.Once{Text: `^[A-Za-z0-9_/ :=@,-]*`}
+	group      = expression.Once{Text: `^\(([A-Za-z0-9_/ :=@,|-]*)\)($|[^*?+{])`}
 )
 
 // maxGroups is how many groups an expression may have that are spelled out.
@@ -247,9 +248,9 @@ func expressionPatterns(regex string, depth int) []pattern {
 	if _, err := regexp.Compile(regex); err != nil {
 		return []pattern{{all: true}} // not an expression, or one of JavaScript alone
 	}
-	begin := plainStart.FindString(regex)
+	begin := plainStart.Get().FindString(regex)
 	rest := regex[len(begin):]
-	if m := group.FindStringSubmatch(rest); m != nil && depth < maxGroups && grouped(rest) {
+	if m := group.Get().FindStringSubmatch(rest); m != nil && depth < maxGroups && grouped(rest) {
 		var out []pattern
 		for _, some := range strings.Split(m[1], "|") {
 			out = append(out, expressionPatterns(begin+some+rest[len(m[1])+len("()"):], depth+1)...)

@@ -1,12 +1,12 @@
 package importer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 var geminiSettings = format{
@@ -77,7 +77,7 @@ func (g *geminiLists) rest(n *jsonc.Node, priority int) {
 }
 
 // narrowed is the name of a tool with a prefix of commands.
-var narrowed = regexp.MustCompile(`^([a-zA-Z0-9_-]+)\((.*)\)$`)
+var narrowed = expression.Once{Text: `^([a-zA-Z0-9_-]+)\((.*)\)$`}
 
 // tools reads a list, and reports whether it names the tool for commands.
 func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) (commands bool) {
@@ -86,7 +86,7 @@ func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) (comma
 		e := g.t.add(g.d, item, elementOf("tools."+n.Key, i), text)
 		i++
 		name, prefix, part := text, "", false
-		if m := narrowed.FindStringSubmatch(text); m != nil {
+		if m := narrowed.Get().FindStringSubmatch(text); m != nil {
 			name, prefix, part = m[1], m[2], true
 		}
 		shell := name == "run_shell_command" || name == "ShellTool"

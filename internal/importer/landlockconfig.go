@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/internal/suggest"
 )
 
@@ -136,7 +137,7 @@ func (c *landlock) version(n *tree) {
 	c.t.noted(c.d, n, "abi", n.text).become(Carried, "it says what abi.all and the like mean")
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+var variableName = expression.Once{Text: `^[A-Za-z][A-Za-z0-9_]*$`}
 
 func (c *landlock) variable(_ int, n *tree) {
 	var name string
@@ -149,7 +150,7 @@ func (c *landlock) variable(_ int, n *tree) {
 			}
 		},
 	})
-	if !variableName.MatchString(name) {
+	if !variableName.Get().MatchString(name) {
 		c.d.wrong(n, "a variable needs a name of letters, digits and underscores")
 		return
 	}
@@ -271,7 +272,7 @@ func (c *landlock) paths(i int, n *tree, key func(string) string) {
 	c.model.Paths = append(c.model.Paths, rule)
 }
 
-var template = regexp.MustCompile(`\$\$|\$\{[^}]*\}?|\$[^${]?`)
+var template = expression.Once{Text: `\$\$|\$\{[^}]*\}?|\$[^${]?`}
 
 // maxFilled is how many paths one text may become.
 const maxFilled = 1000
@@ -289,7 +290,7 @@ func (c *landlock) filled(text string) (out []string, wrong string) {
 		out = next
 	}
 	at := 0
-	for _, m := range template.FindAllStringIndex(text, -1) {
+	for _, m := range template.Get().FindAllStringIndex(text, -1) {
 		put(text[at:m[0]])
 		name, isVariable := strings.CutPrefix(text[m[0]:m[1]], "${")
 		values, known := c.variables[strings.TrimSuffix(name, "}")]

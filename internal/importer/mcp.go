@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 var mcpFormat = format{
@@ -97,7 +97,7 @@ func (t *translation) variables(d *document, n *jsonc.Node) []string {
 	var out []string
 	for _, item := range n.Children('{') {
 		e := t.add(d, item, "env", item.Key)
-		if !variable.MatchString(item.Key) {
+		if !variable.Get().MatchString(item.Key) {
 			e.become(LeftOut, "no variable is called so")
 			continue
 		}
@@ -108,15 +108,15 @@ func (t *translation) variables(d *document, n *jsonc.Node) []string {
 }
 
 var (
-	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variable = expression.Once{Text: `^[A-Za-z_][A-Za-z0-9_]*$`}
 	// secretForm are keys and tokens as services make them, and words that announce one.
-	secretForm = regexp.MustCompile(`(?i)(^|[=:/ ])(sk-|pk-|gh[opsu]_|github_pat_|glpat-|xox[abp]-|AKIA|AIza|eyJ)[A-Za-z0-9_-]{8,}|bearer |(password|passwd|pwd|secret|token|api[-_]?key|access[-_]?key)[=:].|hooks\.slack\.com/services/|://[^/@ ]*:[^/@ ]+@`)
+	secretForm = expression.Once{Text: `(?i)(^|[=:/ ])(sk-|pk-|gh[opsu]_|github_pat_|glpat-|xox[abp]-|AKIA|AIza|eyJ)[A-Za-z0-9_-]{8,}|bearer |(password|passwd|pwd|secret|token|api[-_]?key|access[-_]?key)[=:].|hooks\.slack\.com/services/|://[^/@ ]*:[^/@ ]+@`}
 	// announcing are options behind which a secret stands.
-	announcing = regexp.MustCompile(`(?i)^--?([a-z]+[-_])*(p|pw|pwd|pass|passwd|password|passphrase|pat|auth|authorization|token|secret|credentials?|key|connection[-_]?string)(=.|$)`)
+	announcing = expression.Once{Text: `(?i)^--?([a-z]+[-_])*(p|pw|pwd|pass|passwd|password|passphrase|pat|auth|authorization|token|secret|credentials?|key|connection[-_]?string)(=.|$)`}
 	// account is a name with a password, and attached a password behind its option's letter.
-	account  = regexp.MustCompile(`^[^:/]+:[^:/]+$`)
-	attached = regexp.MustCompile(`^-p[^0-9=]`)
-	longForm = regexp.MustCompile(`[A-Za-z0-9+/_-]{32,}`)
+	account  = expression.Once{Text: `^[^:/]+:[^:/]+$`}
+	attached = expression.Once{Text: `^-p[^0-9=]`}
+	longForm = expression.Once{Text: `[A-Za-z0-9+/_-]{32,}`}
 )
 
 // secrets reports whether one of some words may be a secret: by itself, or behind an option that announces
@@ -129,9 +129,9 @@ func secrets(words []string) bool {
 		}
 		_, number := strconv.Atoi(next)
 		switch {
-		case secret(w), attached.MatchString(w), w == "-u" && account.MatchString(next):
+		case secret(w), attached.Get().MatchString(w), w == "-u" && account.Get().MatchString(next):
 			return true
-		case announcing.MatchString(w) && (strings.Contains(w, "=") || next != "" && number != nil):
+		case announcing.Get().MatchString(w) && (strings.Contains(w, "=") || next != "" && number != nil):
 			return true
 		}
 	}
@@ -141,10 +141,10 @@ func secrets(words []string) bool {
 // secret reports whether a word may be one: a known form, or a long run of letters and digits that is no
 // path.
 func secret(word string) bool {
-	if secretForm.MatchString(word) {
+	if secretForm.Get().MatchString(word) {
 		return true
 	}
-	for _, run := range longForm.FindAllString(word, -1) {
+	for _, run := range longForm.Get().FindAllString(word, -1) {
 		if strings.ContainsAny(run, "0123456789") && strings.ContainsAny(run, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.Count(run, "/") < 2 {
 			return true
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 var opencodeFormat = format{
@@ -122,7 +123,7 @@ func (o *opencode) agents(n *jsonc.Node, name string) {
 }
 
 // number are names that JavaScript puts before all others of an object.
-var number = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
+var number = expression.Once{Text: `^(0|[1-9][0-9]*)$`}
 
 // permission reads rules: one action for all, or an action for each permission, or for each pattern of one.
 func (o *opencode) permission(n *jsonc.Node, key string) {
@@ -150,7 +151,7 @@ func (o *opencode) permission(n *jsonc.Node, key string) {
 
 // ranked notes a name whose rank among the others is not that of the document.
 func (o *opencode) ranked(n *jsonc.Node) {
-	if number.MatchString(n.Key) {
+	if number.Get().MatchString(n.Key) {
 		o.d.fault(n.Begin, "%q is a number, which opencode puts before all others", n.Key)
 	}
 }

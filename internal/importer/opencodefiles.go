@@ -2,10 +2,10 @@ package importer
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -129,7 +129,7 @@ func (o *opencode) opened(r opencodeRule, text, permission string) []point {
 	return o.t.opened([]point{{abs: abs, entry: r.entry}})
 }
 
-var stars = regexp.MustCompile(`[*?]+`)
+var stars = expression.Once{Text: `[*?]+`}
 
 // closed are the places that a pattern closes, or those that take its place. Whatever a path that it matches has below
 // it is closed as well.
@@ -161,7 +161,7 @@ func (o *opencode) closed(r opencodeRule, text, permission string, opened []stri
 	case permission == "external_directory":
 		o.t.faults = append(o.t.faults, faultOf(r.entry, "a pattern of directories is not understood; import without it, and without what it takes away from"))
 	default:
-		p.abs = stars.ReplaceAllString(p.abs, "**")
+		p.abs = stars.Get().ReplaceAllString(p.abs, "**")
 		out = append(out, o.t.names(p, opened)...)
 	}
 	return out
@@ -171,7 +171,7 @@ func (o *opencode) closed(r opencodeRule, text, permission string, opened []stri
 func (o *opencode) always(text string, opened []string) []point {
 	names := []string{path.Join(o.t.host.Dir, ".env")}
 	for _, root := range opened {
-		found, err := matching(root, "s", "/"+stars.ReplaceAllString(text, "**"))
+		found, err := matching(root, "s", "/"+stars.Get().ReplaceAllString(text, "**"))
 		if err != nil {
 			o.t.faults = append(o.t.faults, err)
 		}

@@ -1,12 +1,12 @@
 package importer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/internal/suggest"
 )
 
@@ -189,17 +189,17 @@ func boundary(text string, e *Entry) []lineRule {
 }
 
 var (
-	slashed   = regexp.MustCompile(`(?s)^/(.+)/([dgimsuvy]*)$`)
-	wordAtEnd = regexp.MustCompile(`[A-Za-z0-9_]$`)
-	ending    = regexp.MustCompile(`^(.*[A-Za-z0-9_)])(\\b(?:\.\*)?\$?|\$)$`)
+	slashed   = expression.Once{Text: `(?s)^/(.+)/([dgimsuvy]*)$`}
+	wordAtEnd = expression.Once{Text: `[A-Za-z0-9_]$`}
+	ending    = expression.Once{Text: `^(.*[A-Za-z0-9_)])(\\b(?:\.\*)?\$?|\$)$`}
 )
 
 // approved notes the rules of an entry that approves.
 func (v *vscode) approved(key string, e *Entry) {
-	m := slashed.FindStringSubmatch(key)
+	m := slashed.Get().FindStringSubmatch(key)
 	if m == nil {
 		p := pattern{glob: key + "**"}
-		if words(key) != nil && wordAtEnd.MatchString(key) {
+		if words(key) != nil && wordAtEnd.Get().MatchString(key) {
 			p = pattern{prefix: words(key)}
 		}
 		v.allow = append(v.allow, lineRule{p, false, e})
@@ -211,13 +211,13 @@ func (v *vscode) approved(key string, e *Entry) {
 		return
 	}
 	end := ""
-	if parts := ending.FindStringSubmatch(regex); parts != nil {
+	if parts := ending.Get().FindStringSubmatch(regex); parts != nil {
 		regex, end = parts[1], parts[2]
 	}
 	for _, p := range expressionPatterns(regex, 0) {
 		w := words(strings.TrimSuffix(p.glob, "*"))
 		switch {
-		case w == nil || end != "" && !wordAtEnd.MatchString(p.glob[:len(p.glob)-1]):
+		case w == nil || end != "" && !wordAtEnd.Get().MatchString(p.glob[:len(p.glob)-1]):
 		case end == "$":
 			p = pattern{exact: w}
 		case end != "":
@@ -229,7 +229,7 @@ func (v *vscode) approved(key string, e *Entry) {
 
 // askedPatterns are patterns of at least the lines that an entry which asks matches.
 func askedPatterns(key string) []pattern {
-	m := slashed.FindStringSubmatch(key)
+	m := slashed.Get().FindStringSubmatch(key)
 	switch {
 	case key == "":
 		return nil
@@ -247,7 +247,7 @@ func askedPatterns(key string) []pattern {
 
 // textPatterns are the patterns of a text up to the end of a word.
 func textPatterns(text string) []pattern {
-	if words(text) == nil || !wordAtEnd.MatchString(text) {
+	if words(text) == nil || !wordAtEnd.Get().MatchString(text) {
 		return []pattern{{glob: text + "**"}}
 	}
 	out := []pattern{{prefix: words(text)}}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/internal/plural"
 )
 
@@ -189,11 +189,11 @@ func (s Subject) matches(patterns []string, dir string, key func(string) string)
 // from there on. A pattern that ends in a slash or a dot is about the same directory as without.
 func split(pattern string) (base, rest string) {
 	elements := strings.Split(pattern, "/")
-	n := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(escaped.ReplaceAllString(e, ""), "*?[{") })
+	n := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(escaped.Get().ReplaceAllString(e, ""), "*?[{") })
 	if n < 0 {
 		n = len(elements)
 	}
-	base = escaped.ReplaceAllStringFunc(strings.Join(elements[:n], "/")+"/", func(e string) string { return e[1:] })
+	base = escaped.Get().ReplaceAllStringFunc(strings.Join(elements[:n], "/")+"/", func(e string) string { return e[1:] })
 	return filepath.ToSlash(filepath.Clean(filepath.FromSlash(base))), strings.Join(elements[n:], "/")
 }
 
@@ -206,13 +206,13 @@ func join(base, rest string) string {
 }
 
 // escaped is a metacharacter that stands for itself.
-var escaped = regexp.MustCompile(`\\.`)
+var escaped = expression.Once{Text: `\\.`}
 
 // ends reports whether all elements of a pattern have metacharacters from the first that has some. A symlink with the
 // name of another element would not be followed, and the pattern not match the directory that it leads to.
 func ends(pattern string) bool {
 	meta := false
-	for _, element := range strings.Split(escaped.ReplaceAllString(pattern, ""), "/") {
+	for _, element := range strings.Split(escaped.Get().ReplaceAllString(pattern, ""), "/") {
 		has := strings.ContainsAny(element, "*?[{")
 		if meta && !has {
 			return false

@@ -2,9 +2,10 @@ package survey
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 func goModule(r *repo) []Found {
@@ -131,7 +132,7 @@ func outputs(dirs []string, otherwise string) []Rule {
 	return out
 }
 
-var pytest = regexp.MustCompile(`(?i)\bpytest\b`)
+var pytest = expression.Once{Text: `(?i)\bpytest\b`}
 
 func python(r *repo) []Found {
 	file, ok := r.has("pyproject.toml", "requirements.txt", "setup.py")
@@ -140,7 +141,7 @@ func python(r *repo) []Found {
 	}
 	test := "python3 -m unittest"
 	if _, ok := r.has("pytest.ini", "conftest.py"); ok || slices.ContainsFunc(
-		[]string{"pyproject.toml", "requirements.txt", "requirements-dev.txt", "setup.cfg", "tox.ini"}, func(f string) bool { return pytest.MatchString(r.text(f)) }) {
+		[]string{"pyproject.toml", "requirements.txt", "requirements-dev.txt", "setup.cfg", "tox.ini"}, func(f string) bool { return pytest.Get().MatchString(r.text(f)) }) {
 		test = "python3 -m pytest"
 	}
 	presets := []Preset{{"python", "the versions of python of your home"}}

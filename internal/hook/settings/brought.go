@@ -3,10 +3,10 @@ package settings
 import (
 	"bytes"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/internal/wholefile"
 	"github.com/accessc/accessc/ir"
 )
@@ -94,13 +94,13 @@ func (x *examination) beside() {
 		}
 	}
 	each(heads[x.agent.Name], func(path string, data []byte) {
-		if hooksInHead.Match(head(data)) {
+		if hooksInHead.Get().Match(head(data)) {
 			x.find(path, "the repository brings hooks of its own, which the agent starts with this text")
 		}
 	})
 	each(variables[x.agent.Name], func(path string, data []byte) {
 		var names []string
-		for _, m := range assignment.FindAllSubmatch(data, -1) {
+		for _, m := range assignment.Get().FindAllSubmatch(data, -1) {
 			names = append(names, string(m[1]))
 		}
 		slices.Sort(names)
@@ -109,10 +109,10 @@ func (x *examination) beside() {
 }
 
 // assignment is a line of a file of variables.
-var assignment = regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*[=:]`)
+var assignment = expression.Once{Text: `(?m)^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*[=:]`}
 
 // hooksInHead finds the member hooks in the head of a text, in any style of YAML.
-var hooksInHead = regexp.MustCompile(`(?m)(?:^|[\s{,?'"])hooks['"]?\s*:`)
+var hooksInHead = expression.Once{Text: `(?m)(?:^|[\s{,?'"])hooks['"]?\s*:`}
 
 // head is the head of a text: the lines between the first one, of three dashes, and the next of them. A head without an
 // end may be one for some readers.
