@@ -84,6 +84,9 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if err := c.judges(g); err != nil {
+		return err
+	}
 	r, err := a.Install(path, e)
 	switch {
 	case err != nil:
@@ -102,6 +105,21 @@ func (c *hookInstallCmd) Run(g *globals) error {
 		}
 	}
 	fmt.Fprintf(g.stderr, "accessc hook doctor %s tries it; accessc hook uninstall %s%s takes it back\n", a.Name, a.Name, c.flag())
+	return nil
+}
+
+// judges refuses a tool or ruleset that the workspace does not have: the hook would refuse every event.
+func (c *hookInstallCmd) judges(g *globals) error {
+	if c.Tool == "" && c.Ruleset == "" {
+		return nil
+	}
+	cwd, err := os.Getwd()
+	if err == nil {
+		_, _, err = policies{g, c.Tool, c.Ruleset}.judge(cwd)
+	}
+	if err != nil {
+		return usagef("%w; nothing was changed", err)
+	}
 	return nil
 }
 
