@@ -126,8 +126,9 @@ type compilation struct {
 	findings diag.List
 	// grants are those of the external rules that lead somewhere.
 	grants []Grant
-	// enable is the setting in the table of defaults.
-	enable enabled
+	// enable is the setting in the table of defaults, and defaults what it says of access, nil for nothing.
+	enable   enabled
+	defaults *draft
 }
 
 // report adds a finding about a value.
@@ -193,7 +194,9 @@ func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Ent
 		return
 	}
 	if e.Key == "*" {
-		c.checkDefaults(s, table)
+		if access := table.Entry("access"); access != nil {
+			c.applyDefaults(s, access)
+		}
 		s.fields(table, "the table of defaults", knownToTools)
 		c.enable.read(table)
 		return
@@ -243,12 +246,47 @@ func (c *compilation) checkSpellings(long, short *source.Table) {
 	}
 }
 
+// inherited are the keys of access that may stand in the table of defaults: they grant nothing, or are the same for all.
+var inherited = []string{"base", "limits", "sensitive_paths"}
+
+// applyDefaults reads the access of the table of defaults.
 // See RATIONALE D10.
-func (c *compilation) checkDefaults(s scope, table *source.Table) {
-	if e := table.Entry("access"); e != nil {
-		d := diag.New(diag.AccessOnDefault, e.At, e.Span)
-		d.Path, d.Label = s.path+".access", "found access in the table of defaults"
+func (c *compilation) applyDefaults(s scope, e *source.Entry) {
+	if c.defaults == nil {
+		c.defaults = newDraft("*", e)
+	}
+	s = s.key("access")
+	table := s.table(e.Value, "a table of "+strings.Join(inherited, ", "))
+	if table == nil {
+		return
+	}
+	var others []string
+	for i := range table.Entries {
+		rule := &table.Entries[i]
+		if slices.Contains(inherited, rule.Key) || !slices.Contains(accessKeys, rule.Key) {
+			continue
+		}
+		others = append(others, rule.Key)
+		d := diag.New(diag.AccessOnDefault, rule.At, rule.Span)
+		d.Path, d.Label = s.path+"."+rule.Key, "found "+rule.Key+" in the table of defaults"
 		d.Hint = "write it for each tool that needs it"
 		c.findings.Add(d)
 	}
+	c.defaults.applyAccess(s, table.Without(others...))
+}
+
+// inherit gives a draft what the table of defaults says and no layer says of the tool.
+func (c *compilation) inherit(d *draft) {
+	if c.defaults == nil {
+		return
+	}
+	if !d.based {
+		d.base = c.defaults.base
+	}
+	for k, l := range c.defaults.limits {
+		if _, own := d.limits[k]; !own {
+			d.limits[k] = l
+		}
+	}
+	d.everywhere = c.defaults.sensitive.Items()
 }

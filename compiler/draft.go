@@ -45,7 +45,11 @@ type draft struct {
 	// commandsAt is set when some layer declared the commands table.
 	commandsAt *ir.Origin
 	limits     map[ir.LimitKind]ir.Limit
-	base       ir.BaseName
+	// base is a layer's word where based is true, otherwise the default.
+	base  ir.BaseName
+	based bool
+	// everywhere are the patterns of the table of defaults.
+	everywhere []*textDraft
 	home       ir.HomeKind
 	homeShared bool
 	lateOpen   bool
@@ -158,6 +162,7 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 		case "base":
 			if word, ok := in.oneOf(e.Value, "system", "minimal", "none"); ok {
 				d.base, _ = ir.ParseBase(word)
+				d.based = true
 			}
 		case "home":
 			if word, ok := in.oneOf(e.Value, "private", "shared", "real"); ok {
@@ -194,6 +199,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	if src.Kind != ir.SourceLocal {
 		return c.finishForeign(t, d)
 	}
+	c.inherit(d)
 	t.Base, t.Home, t.HomeShared, t.LateOpen = d.base, d.home, d.homeShared, d.lateOpen
 	c.finishProtected(t, d)
 	c.finishFS(t, d)
@@ -266,7 +272,7 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 
 // finishLists fills in what needs no resolution.
 func (c *compilation) finishLists(t *ir.Tool, d *draft) {
-	for _, p := range d.sensitive.Items() {
+	for _, p := range slices.Concat(d.everywhere, d.sensitive.Items()) {
 		t.Sensitive = append(t.Sensitive, ir.SensitivePattern{Pattern: p.text, Origin: p.origin})
 	}
 	for _, a := range d.accept.Items() {

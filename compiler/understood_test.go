@@ -220,3 +220,41 @@ func TestEditsAreUnderstood(t *testing.T) {
 	})
 	irtest.Happened(t, seen, "refused", "the same")
 }
+
+// TestDefaultsOfAllTools: the table of defaults gives each local tool its base, limits and sensitive paths, and a tool's own word wins,
+// whichever layer comes first.
+func TestDefaultsOfAllTools(t *testing.T) {
+	const all = "[tools.'*'.access]\nbase = \"minimal\"\nlimits = { wall_time = \"1s\", processes = 9 }\nsensitive_paths = [\"a\"]\n"
+	const own = "[tools.x]\nsource = \"local\"\n[tools.x.access]\nlimits = { wall_time = \"2s\" }\nsensitive_paths = [\"b\"]\n" +
+		"[tools.y]\nsource = \"local\"\naccess.base = \"system\"\n[tools.z]\nsource = \"mcp.s.t\"\n"
+	for _, text := range []string{all + own, own + all} {
+		res := compiledApart(t, "accessc.toml", text)
+		x, y := toolNamed(res, "x"), toolNamed(res, "y")
+		if x == nil || y == nil || toolNamed(res, "z") == nil || len(res.Findings) > 0 {
+			t.Fatalf("%v", res.Findings)
+		}
+		patterns := func(of *ir.Tool) (out []string) {
+			for _, p := range of.Sensitive {
+				if p.Origin.Layer != ir.LayerDefault {
+					out = append(out, p.Pattern)
+				}
+			}
+			return out
+		}
+		limits := func(of *ir.Tool) (out []string) {
+			for _, l := range of.Limits {
+				out = append(out, fmt.Sprint(l.Kind, l.Value))
+			}
+			return out
+		}
+		if x.Base != ir.BaseMinimal || y.Base != ir.BaseSystem {
+			t.Errorf("the bases are %s and %s", x.Base, y.Base)
+		}
+		if got := fmt.Sprint(patterns(x), patterns(y)); got != "[a b] [a]" {
+			t.Errorf("sensitive are %s", got)
+		}
+		if a, b := len(limits(x)), len(limits(y)); a != 2 || b != 2 || slices.Equal(limits(x), limits(y)) {
+			t.Errorf("the limits are %v and %v", limits(x), limits(y))
+		}
+	}
+}

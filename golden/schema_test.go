@@ -227,7 +227,7 @@ func TestSchemaMessages(t *testing.T) {
 		}
 	}
 	var doc map[string]any
-	if err := toml.Unmarshal([]byte("[tools.'*'.access]\nbase = 'none'\n"), &doc); err != nil {
+	if err := toml.Unmarshal([]byte("[tools.'*'.access]\nfs = [{ path = '.' }]\n"), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if s.Validate(doc) == nil {

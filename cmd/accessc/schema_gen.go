@@ -348,6 +348,17 @@ func main() {
 	}
 }
 
+// ofAll is the part of a tool's access that the table of defaults may have.
+func ofAll(tool *jsonschema.Schema) *jsonschema.Schema {
+	access, _ := tool.Properties.Get("access")
+	props := jsonschema.NewProperties()
+	for _, key := range []string{"base", "limits", "sensitive_paths"} {
+		s, _ := access.Properties.Get(key)
+		props.Set(key, s)
+	}
+	return &jsonschema.Schema{Type: "object", Properties: props, AdditionalProperties: jsonschema.FalseSchema}
+}
+
 // hostKeys are the keys of a tool that its host reads.
 var hostKeys = []string{"description", "examples", "format", "options", "parameters", "questions", "result", "style", "summary"}
 
@@ -363,13 +374,13 @@ func free(file *jsonschema.Schema) {
 	servers.AdditionalProperties.PatternProperties = host
 	for _, t := range []*jsonschema.Schema{tools, long} {
 		t.AdditionalProperties.PatternProperties = host
-		// The table of defaults takes no access.
+		// The table of defaults takes no rules.
 		defaults := jsonschema.NewProperties()
-		defaults.Set("access", jsonschema.FalseSchema)
+		defaults.Set("access", ofAll(t.AdditionalProperties))
 		t.Properties = jsonschema.NewProperties()
 		t.Properties.Set("*", &jsonschema.Schema{
 			Type: "object", Properties: defaults, PatternProperties: host, AdditionalProperties: jsonschema.FalseSchema,
-			Description: "Settings of all tools. Access is granted tool by tool.",
+			Description: "Settings of all tools. Rules are written tool by tool.",
 		})
 	}
 }

@@ -119,7 +119,7 @@ func registry() map[Code]entry {
 			DedupChanges:    {Warning, "dropping a duplicate changes which rule wins"},
 			NearlyAccess:    {Error, "a key reads like a part of the policy and is none"},
 			EmptyList:       {Warning, "an empty list is as good as none"},
-			AccessOnDefault: {Error, "the defaults table takes no access"},
+			AccessOnDefault: {Error, "the defaults table takes no rules"},
 			AccessNotLocal:  {Error, "access is for local tools only"},
 			AccessNoSource:  {Error, "access on a tool that has no source"},
 			BadSource:       {Error, "unknown source"},
