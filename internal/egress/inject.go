@@ -122,6 +122,7 @@ func (in *injection) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	in.mask.Header(res.Header)
+	in.mask.Header(res.Trailer) // the names that the server announces
 	res.Body = in.mask.Reader(credential.Answer{
 		Body: res.Body, Size: res.ContentLength, Hold: patience(carrier, carriageOf(r.Context()).via != nil),
 		Ended: func() { in.mask.Header(res.Trailer) },

@@ -211,7 +211,7 @@ func TestReflected(t *testing.T) {
 			shown := r.Header.Get("Authorization")
 			w.Header().Set("Link", "<"+shown+">")
 			w.WriteHeader(http.StatusEarlyHints)
-			w.Header().Set("Trailer", "X-Trailer")
+			w.Header().Set("Trailer", "X-Trailer, X-"+strings.TrimPrefix(shown, "Bearer "))
 			w.Header().Set("Location", "https://other.example.com/?"+shown)
 			w.Header().Set("Accept", r.Header.Get("Accept-Encoding")+r.Header.Get("Range"))
 			w.WriteHeader(http.StatusCreated)
@@ -227,7 +227,8 @@ func TestReflected(t *testing.T) {
 		req.Header.Set("Range", "bytes=0-9")
 		text := dump(t, v, req)
 		standIn := "Bearer " + string(v.secret.StandIn)
-		if strings.Contains(text, secretValue) || !strings.HasPrefix(text, "HTTP/1.1 103") || strings.Count(text, standIn) < 5 || !strings.Contains(text, "identity") || strings.Contains(text, "bytes=") {
+		// Go writes the names of fields in a case of its own.
+		if strings.Contains(strings.ToLower(text), strings.ToLower(secretValue)) || !strings.HasPrefix(text, "HTTP/1.1 103") || strings.Count(text, standIn) < 5 || !strings.Contains(text, "identity") || strings.Contains(text, "bytes=") {
 			t.Errorf("HTTP/2 %v: %s", h2, text)
 		}
 		if strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(secretValue))[4:40]) {
