@@ -86,8 +86,8 @@ func (v *vault) serve(t *testing.T, rules []ir.NetRule, h2 bool, answer http.Han
 	proxy, err := egress.Start(egress.Config{
 		Policy: ir.NewView(&ir.Tool{Name: "t", Net: rules}, ir.Linux, ir.Facts{}), Authority: a, Roots: pool(server.Certificate()), Limits: egress.DefaultLimits(),
 		Secrets: egress.NewSecrets(map[string]credential.Secret{"env TOKEN": v.secret}),
-		Resolve: func(context.Context, string) ([]netip.Addr, error) {
-			return []netip.Addr{netip.MustParseAddr("203.0.113.1")}, nil
+		Resolve: func(context.Context, string) (egress.Found, error) {
+			return egress.Found{Addrs: []netip.Addr{netip.MustParseAddr("203.0.113.1")}}, nil
 		},
 		Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
