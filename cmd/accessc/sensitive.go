@@ -92,7 +92,8 @@ func reachLines(reaches []hostfacts.Reach) string {
 			fmt.Fprintf(&b, "  and %d more\n", len(reaches)-most)
 			break
 		}
-		fmt.Fprintf(&b, "  %s  rule %s, %s\n", pad(visible.Name(r.String()), width), visible.Name(r.Rule.Subject()), visible.Name(r.Rule.Origin.String()))
+		rule, origin := visible.Name(r.Rule.Subject()), visible.Name(r.Rule.Origin.String())
+		fmt.Fprintf(&b, "  %s  rule %s, %s\n", pad(visible.Name(r.String()), width), rule, origin)
 	}
 	return b.String()
 }

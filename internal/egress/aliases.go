@@ -89,7 +89,8 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// hear reads the aliases of a message. One that is none, or that another host has sent, can only add names that a rule denies.
+// hear reads the aliases of a message. One that is none, or that another host has sent, can only add names that a
+// rule denies.
 func (a *answers) hear(message []byte) {
 	var p dnsmessage.Parser
 	if _, err := p.Start(message); err != nil || p.SkipAllQuestions() != nil {

@@ -151,7 +151,7 @@ func malformed(r *http.Request) bool {
 		return true
 	}
 	path, _, _ := strings.Cut(r.RequestURI, "?")
-	return r.URL.User != nil || strings.ContainsFunc(r.RequestURI, outside) || strings.Contains(path, "\\") || r.URL.Opaque != ""
+	return r.URL.User != nil || r.URL.Opaque != "" || strings.ContainsFunc(r.RequestURI, outside) || strings.Contains(path, "\\")
 }
 
 // outside reports whether a target cannot have a character (RFC 3986, 2; RFC 9112, 3.2). Some servers end the target at

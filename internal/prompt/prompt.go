@@ -28,8 +28,8 @@ type Terminal struct {
 // is none or the process is in its background.
 func Open() (*Terminal, error) { return open() }
 
-// columns is how wide a terminal is taken to be. What it says of itself is no answer: a tool that has the terminal can set
-// that.
+// columns is how wide a terminal is taken to be. What it says of itself is no answer: a tool that has the terminal can
+// set that.
 const columns = 80
 
 // Close closes the terminal.

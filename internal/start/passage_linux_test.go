@@ -30,10 +30,11 @@ func TestBoundPassages(t *testing.T) {
 		{Host: ir.Host{Kind: ir.HostAddr, Addr: at.Addr()}, Port: at.Port(), Allow: true},
 	})
 	defer x.stop()
+	const forms = "0.0.0.0 127.0.0.1 127.0.0.2 :: ::1 ::ffff:0.0.0.0 ::ffff:127.0.0.1 ::ffff:127.0.0.2"
 	list := []attempt{{Op: "own", A: "[::1]:" + beside.port}, {Op: "own", A: "127.0.0.1:" + bare.port}}
 	for _, port := range []string{beside.port, bare.port, granted.port} {
-		for _, bind := range strings.Fields("- 127.0.0.1 127.0.0.2 0.0.0.0 :: ::1 ::ffff:127.0.0.1 ::ffff:127.0.0.2 ::ffff:0.0.0.0") {
-			for _, to := range strings.Fields("0.0.0.0 127.0.0.1 127.0.0.2 :: ::1 ::ffff:0.0.0.0 ::ffff:127.0.0.1 ::ffff:127.0.0.2") {
+		for _, bind := range strings.Fields("- " + forms) {
+			for _, to := range strings.Fields(forms) {
 				list = append(list, attempt{Op: "passage", A: bind + " " + to + " " + port})
 			}
 		}
@@ -71,9 +72,8 @@ func passing(t *testing.T, rules []ir.NetRule) *tool {
 	policy := ir.NewTool("t")
 	policy.Net = rules
 	own := ir.Sys(strings.TrimPrefix(binary, "/"))
-	facts := ir.Facts{
-		Bindings: &ir.Bindings{Workspace: filepath.Join(dir, "ws"), Home: filepath.Join(dir, "home")}, Program: &own, Base: hostBase(),
-	}
+	b := &ir.Bindings{Workspace: filepath.Join(dir, "ws"), Home: filepath.Join(dir, "home")}
+	facts := ir.Facts{Bindings: b, Program: &own, Base: hostBase()}
 	out, err := landlock.Backend{}.Compile(policy, backends.Target{Form: backends.Resolved, Facts: facts})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,8 @@ func Name(s string) string {
 	s = blanks(Text(s))
 	if n := utf8.RuneCountInString(s); n > longestName {
 		all := []rune(s)
-		return fmt.Sprintf("%s…(%d characters left out)…%s", string(all[:nameStart]), n-nameStart-nameEnd, string(all[n-nameEnd:]))
+		head, tail := string(all[:nameStart]), string(all[n-nameEnd:])
+		return fmt.Sprintf("%s…(%d characters left out)…%s", head, n-nameStart-nameEnd, tail)
 	}
 	return s
 }
