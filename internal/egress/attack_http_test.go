@@ -123,6 +123,8 @@ var requests = []struct {
 	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX_HTTP_METHOD_OVERRIDE: DELETE\r\n\r\n", "400"},
 	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX_Original-URL: /x\r\n\r\n", "400"},
 	{"GET %s/api?_method=DELETE HTTP/1.1" + end, "400"},
+	{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: chunked\r\nTrailer: X-Original-Url\r\n\r\n" +
+		"0\r\nX-Original-Url: /x\r\n\r\n", "400"},
 	{"GET %s/api/% HTTP/1.1" + end, "400"},
 	{"GET %s/api/\x01 HTTP/1.1" + end, "400"},
 	{"GET %s/api/\x7f HTTP/1.1" + end, "400"},
@@ -213,6 +215,29 @@ func TestPipelined(t *testing.T) {
 		reached, _, _ := w.nothing()
 		if len(codes) < 1 || strings.Contains(strings.Join(reached, " "), "secret") {
 			t.Errorf("%s: %v, reached %q", c.name, codes, reached)
+		}
+	}
+}
+
+// TestTrailers: fields behind a body that nothing announces reach no host, where some would take one for a path or a method.
+func TestTrailers(t *testing.T) {
+	w, roots := pathWorld(t)
+	seen := make(chan http.Header, 1)
+	w.handle = func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		seen <- r.Trailer
+	}
+	for _, c := range carriers(roots) {
+		for _, name := range []string{"X-Original-Url", "X_HTTP_Method_Override", "Host"} {
+			conn := c.open(w)
+			r, _ := request(t, conn, "POST "+c.target+"/api/write HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: chunked\r\n\r\n"+
+				"1\r\na\r\n0\r\n"+name+": /x\r\n\r\n")
+			if r.StatusCode == 200 {
+				if got := <-seen; len(got) > 0 {
+					t.Errorf("%s: %s: the host sees %v", c.name, name, got)
+				}
+			}
+			conn.Close()
 		}
 	}
 }

@@ -12,9 +12,11 @@ import (
 // overridden reports whether a request has a header, or a parameter of its query, by which some server takes another
 // method or path than the request's. Reverse proxies write some of them for the servers behind them, clients none.
 func overridden(r *http.Request) bool {
-	for name := range r.Header {
-		if overrides(name) {
-			return true
+	for _, fields := range []http.Header{r.Header, r.Trailer} {
+		for name := range fields {
+			if overrides(name) {
+				return true
+			}
 		}
 	}
 	for part := range strings.FieldsFuncSeq(r.URL.RawQuery, func(c rune) bool { return c == '&' || c == ';' }) {
