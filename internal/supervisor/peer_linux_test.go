@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -15,9 +17,11 @@ import (
 // address that the kernel would have taken. What was judged was not what the kernel took for a bound socket.
 func TestPeerIsJudged(t *testing.T) {
 	port := everywhere(t)
-	irtest.Many(t, 20_000, func(r *rand.Rand) error {
-		family := pick(r, unix.AF_INET, unix.AF_INET6)
-		only, reuse := r.IntN(2), r.IntN(2)
+	var mu sync.Mutex
+	reached := map[string]int{} // by kind
+	irtest.Many(t, 60_000, func(r *rand.Rand) error {
+		family := pick(r, unix.AF_INET, unix.AF_INET6, unix.AF_INET6)
+		only, reuse := pick(r, 0, 0, 0, 1), r.IntN(2)
 		from, to := netip.AddrPort{}, netip.AddrPortFrom(draw(r, family), port)
 		if r.IntN(4) > 0 {
 			from = netip.AddrPortFrom(draw(r, family), 0)
@@ -36,6 +40,11 @@ func TestPeerIsJudged(t *testing.T) {
 		if peer, ok := peerOf(fd); err == nil && (!ok || peer != judged) {
 			return fmt.Errorf("%s: judged %v, reached %v", what, judged, peer)
 		}
+		if err == nil {
+			mu.Lock()
+			reached[formOf(from.Addr())+" to "+formOf(to.Addr())]++
+			mu.Unlock()
+		}
 		same, ok := internetSocket(family, only, reuse, from)
 		if !ok {
 			return nil
@@ -47,17 +56,48 @@ func TestPeerIsJudged(t *testing.T) {
 		}
 		return nil
 	})
+	for _, from := range []string{"unbound", "any of IPv4", "IPv4", "any of IPv6", "IPv6", "any of IPv4 in IPv6", "IPv4 in IPv6"} {
+		for _, to := range []string{"any of IPv4", "IPv4", "any of IPv6", "IPv6", "any of IPv4 in IPv6", "IPv4 in IPv6"} {
+			kind := from + " to " + to
+			// A socket of one family has no address of the other, and from one in the other form it connects to none but any.
+			four := strings.HasSuffix(from, "of IPv4") || from == "IPv4"
+			if from != "unbound" && four != (strings.HasSuffix(to, "of IPv4") || to == "IPv4") ||
+				from == "IPv6" && strings.Contains(to, "IPv4") || strings.HasSuffix(from, "IPv4 in IPv6") && to == "IPv6" {
+				continue
+			}
+			if reached[kind] == 0 {
+				t.Errorf("no connection from %s", kind)
+			}
+		}
+	}
+}
+
+// formOf names the form of an address.
+func formOf(a netip.Addr) string {
+	out := "IPv6"
+	switch {
+	case !a.IsValid():
+		return "unbound"
+	case a.Is4():
+		out = "IPv4"
+	case a.Is4In6():
+		out = "IPv4 in IPv6"
+	}
+	if a.Unmap().IsUnspecified() {
+		out = "any of " + out
+	}
+	return out
 }
 
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 // draw is an address of this host, or one that stands for any, in all forms of a family.
 func draw(r *rand.Rand, family int) netip.Addr {
-	a := netip.MustParseAddr(pick(r, "0.0.0.0", "127.0.0.1", fmt.Sprintf("127.0.%d.%d", r.IntN(3), 1+r.IntN(3))))
+	a := netip.MustParseAddr(pick(r, "0.0.0.0", "0.0.0.0", "127.0.0.1", fmt.Sprintf("127.0.%d.%d", r.IntN(3), 1+r.IntN(3))))
 	switch {
 	case family == unix.AF_INET:
 		return a
-	case r.IntN(2) == 0:
+	case r.IntN(3) > 0:
 		return netip.AddrFrom16(a.As16())
 	}
 	return netip.MustParseAddr(pick(r, "::", "::1"))
