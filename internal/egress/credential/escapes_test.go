@@ -144,3 +144,31 @@ func TestMaskEveryByte(t *testing.T) {
 		return nil
 	})
 }
+
+// TestMaskLeavesOthers: a text that does not show the value stays as it is, whatever escapes are in it.
+func TestMaskLeavesOthers(t *testing.T) {
+	parts := []string{
+		"%", "%2", "%25", "%u", "%u00", "&", "&#", "&#x", "&#x2B", "&#43", "&plus;", "&amp;", ";", "\\", `\u`, `\u{`, `\u002`, `\u{2b}`, `\U0000002B`,
+		`\x2`, `\05`, "=", "=3", "=\r\n", "\r\n\t ", "+", cloudKey[:9], cloudKey[3:30], cloudKey[20:], "\x00", "\xff", "é", "}", " ",
+	}
+	s, err := credential.NewSecret([]byte(cloudKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := s.Mask("user")
+	irtest.Many(t, 200_000, func(r *rand.Rand) error {
+		var text []byte
+		for range r.IntN(40) {
+			text = append(text, parts[r.IntN(len(parts))]...)
+		}
+		got := bytes.Clone(text)
+		m.Replace(got)
+		if !bytes.Equal(got, text) && !m.Shows(string(text)) || len(got) != len(text) {
+			return fmt.Errorf("%q became %q", text, got)
+		}
+		if m.Shows(string(text)) {
+			return fmt.Errorf("%q shows the value", text)
+		}
+		return nil
+	})
+}
