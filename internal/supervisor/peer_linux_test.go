@@ -112,6 +112,8 @@ func everywhere(t *testing.T) uint16 {
 	}
 	t.Cleanup(func() { _, _ = unix.Shutdown(fd, unix.SHUT_RD), unix.Close(fd) })
 	at, e := localAddress(fd)
+	// A peer that is reset is no peer any more.
+	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{})
 	if err := unix.Listen(fd, 1<<12); err != nil || e != 0 {
 		t.Fatal(err, e)
 	}
@@ -137,6 +139,8 @@ func internetSocket(family, only, reuse int, from netip.AddrPort) (int, bool) {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, only)
 	}
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, reuse)
+	// Connections that linger would use up the ports, or have their numbers wait.
+	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	if from.IsValid() && bound(fd, sockaddr(family, from)) != nil {
 		_ = unix.Close(fd)
 		return -1, false
