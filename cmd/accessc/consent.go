@@ -111,13 +111,13 @@ func (g *globals) sayAside(path, aside string) {
 // each tool's capabilities there.
 func bindingText(b compiler.Binding) (text, question string) {
 	var s strings.Builder
-	path, target := visible.Text(b.RulePath), visible.Text(b.Target)
+	path, target := visible.Name(b.RulePath), visible.Name(b.Target)
 	if b.Was != "" {
 		fmt.Fprintf(&s, "\nAn external rule leads elsewhere than you approved:\n\n  %s\n    was  %s\n    now  %s\n\n",
-			path, visible.Text(b.Was), target)
+			path, visible.Name(b.Was), target)
 		question = "Approve the new target?"
 	} else {
-		fmt.Fprintf(&s, "\nAn external rule leads out of the workspace, to a target that you have not approved:\n\n  %s → %s\n\n", path, target)
+		fmt.Fprintf(&s, "\nAn external rule leads out of the workspace, to a target without an approval:\n\n  %s → %s\n\n", path, target)
 		question = "Approve this target?"
 	}
 	s.WriteString("Grants there:\n")
@@ -134,7 +134,7 @@ func grantLines(b compiler.Binding) string {
 	for i, g := range b.Grants {
 		rows[i] = [2]string{g.Tool, g.Caps.String()}
 		if g.RulePath != b.RulePath {
-			rows[i][0] += " in " + visible.Text(g.RulePath)
+			rows[i][0] += " in " + visible.Name(g.RulePath)
 		}
 		width = max(width, len([]rune(rows[i][0])))
 	}

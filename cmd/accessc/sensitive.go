@@ -84,7 +84,7 @@ func reachLines(reaches []hostfacts.Reach) string {
 	const most = 10
 	width := 0
 	for _, r := range reaches[:min(most, len(reaches))] {
-		width = max(width, len([]rune(visible.Text(r.String()))))
+		width = max(width, len([]rune(visible.Name(r.String()))))
 	}
 	var b strings.Builder
 	for i, r := range reaches {
@@ -92,7 +92,8 @@ func reachLines(reaches []hostfacts.Reach) string {
 			fmt.Fprintf(&b, "  and %d more\n", len(reaches)-most)
 			break
 		}
-		fmt.Fprintf(&b, "  %s  rule %s, %s\n", pad(visible.Text(r.String()), width), visible.Text(r.Rule.Subject()), visible.Text(r.Rule.Origin.String()))
+		rule, origin := visible.Name(r.Rule.Subject()), visible.Name(r.Rule.Origin.String())
+		fmt.Fprintf(&b, "  %s  rule %s, %s\n", pad(visible.Name(r.String()), width), rule, origin)
 	}
 	return b.String()
 }

@@ -103,6 +103,28 @@ var requests = []struct {
 	{"GET %s/api/%%0d%%0aX:%%20y HTTP/1.1" + end, "400"},
 	{"GET %s/%%61pi HTTP/1.1" + end, "400"},
 	{"GET %s/api/%%zz HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%c0%%ae%%c0%%ae/x HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%e0%%80%%ae HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%c0%%af..%%c0%%afx HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%ff HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%C3/x HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%ed%%a0%%80 HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%ef%%bc%%8e%%ef%%bc%%8e/x HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%e2%%80%%a5/x HTTP/1.1" + end, "400"},
+	{"GET %s/api/..%%ef%%bc%%8fx HTTP/1.1" + end, "400"},
+	{"GET %s/api/a%%20 HTTP/1.1" + end, "400"},
+	{"GET %s/api/a%%20/x HTTP/1.1" + end, "400"},
+	{"GET %s/api/a%%c2%%a0 HTTP/1.1" + end, "400"},
+	{"GET %s/api/a. HTTP/1.1" + end, "400"},
+	{"GET %s/api/... HTTP/1.1" + end, "400"},
+	{"GET %s/api/\xc3\xa0 HTTP/1.1" + end, "400"},
+	{"GET %s/api?\xc3\xa0 HTTP/1.1" + end, "400"},
+	{"GET %s/api?a%%20b=%%c0%%ae HTTP/1.1" + end, "200"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX_HTTP_METHOD_OVERRIDE: DELETE\r\n\r\n", "400"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX_Original-URL: /x\r\n\r\n", "400"},
+	{"GET %s/api?_method=DELETE HTTP/1.1" + end, "400"},
+	{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: chunked\r\nTrailer: X-Original-Url\r\n\r\n" +
+		"0\r\nX-Original-Url: /x\r\n\r\n", "400"},
 	{"GET %s/api/% HTTP/1.1" + end, "400"},
 	{"GET %s/api/\x01 HTTP/1.1" + end, "400"},
 	{"GET %s/api/\x7f HTTP/1.1" + end, "400"},
@@ -197,6 +219,29 @@ func TestPipelined(t *testing.T) {
 	}
 }
 
+// TestTrailers: fields behind a body that nothing announces reach no host, where some would take one for a path or a method.
+func TestTrailers(t *testing.T) {
+	w, roots := pathWorld(t)
+	seen := make(chan http.Header, 1)
+	w.handle = func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		seen <- r.Trailer
+	}
+	for _, c := range carriers(roots) {
+		for _, name := range []string{"X-Original-Url", "X_HTTP_Method_Override", "Host"} {
+			conn := c.open(w)
+			r, _ := request(t, conn, "POST "+c.target+"/api/write HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: chunked\r\n\r\n"+
+				"1\r\na\r\n0\r\n"+name+": /x\r\n\r\n")
+			if r.StatusCode == 200 {
+				if got := <-seen; len(got) > 0 {
+					t.Errorf("%s: %s: the host sees %v", c.name, name, got)
+				}
+			}
+			conn.Close()
+		}
+	}
+}
+
 // frames speaks HTTP/2 by hand: a request of arbitrary fields.
 func frames(t *testing.T, conn net.Conn, fields ...string) int {
 	t.Helper()
@@ -257,6 +302,16 @@ func TestFrames(t *testing.T) {
 		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "https://secret.example/api"}, []int{400, 421, 0}},
 		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/api/\x00"}, []int{400, 0}},
 		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/api HTTP/1.1\r\nHost: secret.example\r\nX: y"}, []int{400, 0}},
+		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/api?a HTTP/1.0"}, []int{400}},
+		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/api?a /secret HTTP/1.1"}, []int{400}},
+		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/api?a\x85HTTP/1.0"}, []int{400, 0}},
+		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/api?a\tb"}, []int{400, 0}},
+		{[]string{":method", "GET /secret", ":scheme", "https", ":authority", "example.com", ":path", "/api"}, []int{400, 403, 0}},
+		{[]string{":method", "", ":scheme", "https", ":authority", "example.com", ":path", "/api"}, []int{400, 0}},
+		{[]string{":method", "GET", ":scheme", "https ", ":authority", "example.com", ":path", "/api"}, []int{200, 400, 0}},
+		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com ", ":path", "/api"}, []int{400, 421, 0}},
+		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com\r\nX: y", ":path", "/api"}, []int{400, 421, 0}},
+		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/api", "x_original_url", "/x"}, []int{400}},
 		{[]string{":method", "GET /x HTTP/1.1\r\nX: y", ":scheme", "https", ":authority", "example.com", ":path", "/api"}, []int{400, 0}},
 		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/api", "x", "a\r\nb: c"}, []int{400, 0}},
 		{[]string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/api", "transfer-encoding", "chunked"}, []int{200, 400, 0}},

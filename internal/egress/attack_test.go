@@ -283,9 +283,9 @@ func TestDeniedAddress(t *testing.T) {
 func TestRebinding(t *testing.T) {
 	turn := 0
 	w := newWorldOf(t, func(c *egress.Config) {
-		c.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+		c.Resolve = func(context.Context, string) (egress.Found, error) {
 			turn++
-			return []netip.Addr{netip.MustParseAddr([]string{"127.0.0.1", "203.0.113.1", "10.0.0.1"}[turn%3])}, nil
+			return egress.Found{Addrs: []netip.Addr{netip.MustParseAddr([]string{"127.0.0.1", "203.0.113.1", "10.0.0.1"}[turn%3])}}, nil
 		}
 	}, allow("rebind.example"))
 	for range 9 {
@@ -403,5 +403,35 @@ func TestSocksCommands(t *testing.T) {
 	}
 	if _, _, dials := w.nothing(); len(dials) > 0 {
 		t.Error("dialled", dials)
+	}
+}
+
+// TestDeniedAlias: no name leads to a name that a rule denies, however many aliases are between; a name that only the rule about
+// all hosts denies is no obstacle.
+func TestDeniedAlias(t *testing.T) {
+	w := newWorld(t, allow("*", deny), allow("*.ok.example"), allow("secret.example", deny), allow("*.secret.example", deny))
+	w.aliases = map[string][]string{}
+	for i, test := range []struct {
+		aliases []string
+		granted bool
+	}{
+		{nil, true}, {[]string{"edge.cdn.example."}, true}, {[]string{"b.ok.example."}, true}, {[]string{"_x.cdn.example."}, true},
+		{[]string{"secret.example."}, false}, {[]string{"SECRET.example."}, false}, {[]string{"a.secret.example."}, false},
+		{[]string{"edge.cdn.example.", "secret.example.", "other.example."}, false},
+	} {
+		name := fmt.Sprintf("n%d.ok.example", i)
+		w.names[name], w.aliases[name] = "203.0.113.9", test.aliases
+		for _, f := range forms {
+			c := f.open(w, name, 80)
+			got := ""
+			if c != nil {
+				got = exchange(c, "GET / HTTP/1.1\r\nHost: "+name+"\r\nConnection: close\r\n\r\n")
+				c.Close()
+			}
+			reached, _, dials := w.nothing()
+			if test.granted != strings.Contains(got, "GET "+name) || test.granted != (len(dials) > 0) {
+				t.Errorf("%s to %s: %q, dialled %q, reached %q", f.name, test.aliases, got, dials, reached)
+			}
+		}
 	}
 }

@@ -2,7 +2,6 @@ package egress
 
 import (
 	"context"
-	"net/netip"
 	"sync"
 	"time"
 )
@@ -17,38 +16,38 @@ const (
 // A cache keeps the answers of a resolver for a short time. Addresses are judged at every
 // connection, so an answer that is kept grants nothing.
 type cache struct {
-	resolve func(context.Context, string) ([]netip.Addr, error)
+	resolve func(context.Context, string) (Found, error)
 	mu      sync.Mutex
 	names   map[string]kept
 }
 
 type kept struct {
-	addrs []netip.Addr
+	found Found
 	until time.Time
 }
 
-func newCache(resolve func(context.Context, string) ([]netip.Addr, error)) *cache {
+func newCache(resolve func(context.Context, string) (Found, error)) *cache {
 	return &cache{resolve: resolve, names: map[string]kept{}}
 }
 
-// lookup returns the addresses of a name. Errors are not kept.
-func (c *cache) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
+// lookup returns what a name leads to. Errors are not kept.
+func (c *cache) lookup(ctx context.Context, name string) (Found, error) {
 	now := time.Now()
 	c.mu.Lock()
 	k, known := c.names[name]
 	c.mu.Unlock()
 	if known && now.Before(k.until) {
-		return k.addrs, nil
+		return k.found, nil
 	}
-	addrs, err := c.resolve(ctx, name)
+	found, err := c.resolve(ctx, name)
 	if err != nil {
-		return nil, err
+		return Found{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.names) >= keptNames {
 		clear(c.names)
 	}
-	c.names[name] = kept{addrs, now.Add(keptFor)}
-	return addrs, nil
+	c.names[name] = kept{found, now.Add(keptFor)}
+	return found, nil
 }

@@ -11,14 +11,14 @@ import (
 // TestCache: an answer is asked for once, an error each time, and the number of names is bounded.
 func TestCache(t *testing.T) {
 	asked := map[string]int{}
-	c := newCache(func(_ context.Context, name string) ([]netip.Addr, error) {
+	c := newCache(func(_ context.Context, name string) (Found, error) {
 		if asked[name]++; name == "missing" {
-			return nil, errors.New("no such host")
+			return Found{}, errors.New("no such host")
 		}
-		return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, nil
+		return Found{Addrs: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}, nil
 	})
 	for range 3 {
-		if got, err := c.lookup(t.Context(), "here"); err != nil || len(got) != 1 {
+		if got, err := c.lookup(t.Context(), "here"); err != nil || len(got.Addrs) != 1 {
 			t.Fatal(got, err)
 		}
 		if _, err := c.lookup(t.Context(), "missing"); err == nil {

@@ -34,10 +34,12 @@ type world struct {
 	plain *httptest.Server
 	tls   *httptest.Server
 	names map[string]string // name → address that the resolver gives
-	mu    sync.Mutex
-	said  []string
-	dials []string
-	looks []string
+	// aliases are the names that a name is an alias of.
+	aliases map[string][]string
+	mu      sync.Mutex
+	said    []string
+	dials   []string
+	looks   []string
 
 	reached []string          // requests that arrived at a server
 	handle  http.HandlerFunc  // answers them, nil for the default
@@ -93,15 +95,15 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(rw, "%s %s %s", r.Method, r.Host, r.URL.EscapedPath())
 }
 
-func (w *world) lookup(_ context.Context, name string) ([]netip.Addr, error) {
+func (w *world) lookup(_ context.Context, name string) (egress.Found, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.looks = append(w.looks, name)
 	a, ok := w.names[name]
 	if !ok {
-		return nil, &net.DNSError{Name: name, IsNotFound: true}
+		return egress.Found{}, &net.DNSError{Name: name, IsNotFound: true}
 	}
-	return []netip.Addr{netip.MustParseAddr(a)}, nil
+	return egress.Found{Addrs: []netip.Addr{netip.MustParseAddr(a)}, Aliases: w.aliases[name]}, nil
 }
 
 // reach connects to the server that has a port, whatever the address.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -77,6 +78,20 @@ func (p *Proxy) denied(ctx context.Context, to ir.Endpoint, a netip.Addr) bool {
 	return !v.Allowed() && r != nil && r.Host == to.Host
 }
 
+// deniedName reports whether a rule about a name denies a host that a name which a rule allows is an alias of. A rule
+// about all hosts says nothing about it: most aliases lead to networks that no rule names.
+// See RATIONALE D367.
+func (p *Proxy) deniedName(ctx context.Context, to ir.Endpoint, name string) bool {
+	host, err := resolve.Host(name)
+	if err != nil {
+		return false // no rule can name it
+	}
+	to.Host = host
+	v := p.judging(ctx).Reach(to)
+	r := rule(v)
+	return !v.Allowed() && r != nil && r.Host.Kind != ir.HostAny
+}
+
 // A withheld error is a refusal, where other errors of dial are the network's.
 type withheld string
 
@@ -93,6 +108,7 @@ func (withheld) Is(target error) bool {
 const (
 	errInternal = withheld("the name leads to an address of this host or its networks, which only a rule for the address grants")
 	errDenied   = withheld("the name leads to an address that a rule denies")
+	errAlias    = withheld("the name leads to another name, which a rule denies")
 	errInner    = withheld("the address leads to an IPv4 address that no rule grants")
 	errNames    = withheld("too many names below one wildcard within a minute")
 )
@@ -106,9 +122,12 @@ func (p *Proxy) addresses(ctx context.Context, to ir.Endpoint) ([]netip.Addr, er
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(found.Aliases, func(name string) bool { return p.deniedName(ctx, to, name) }) {
+		return nil, errAlias
+	}
 	var out []netip.Addr
 	reason := errInternal
-	for _, a := range found {
+	for _, a := range found.Addrs {
 		a = a.Unmap().WithZone("")
 		switch {
 		case p.denied(ctx, to, a):
@@ -117,7 +136,7 @@ func (p *Proxy) addresses(ctx context.Context, to ir.Endpoint) ([]netip.Addr, er
 			out = append(out, a)
 		}
 	}
-	if len(out) == 0 && len(found) > 0 {
+	if len(out) == 0 && len(found.Addrs) > 0 {
 		return nil, reason
 	}
 	return out, nil

@@ -3,6 +3,7 @@ package egress
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/accessc/accessc/ir"
@@ -20,12 +21,49 @@ func TestOverridingHeaders(t *testing.T) {
 		t.Fatalf("another header: %s", why)
 	}
 	for _, name := range []string{
-		"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Method", "X-Forwarded-Method",
-		"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Forwarded-Uri", "X-Forwarded-Path",
+		"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Method", "X-Forwarded-Method", "X-Method",
+		"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Forwarded-Uri", "X-Forwarded-Path", "X-Forwarded-Prefix",
+		"X-Original-Path", "X-Envoy-Original-Path", "X-Accel-Redirect", "X-Replaced-Path", "X-Waws-Unencoded-Url", "X-MS-Original-URL",
+		"X-Request-Uri", "X-OriginalUrl", "X-HTTP-MethodOverride", "Script-Name", "Destination",
 	} {
-		r.Header = http.Header{name: {"/v2"}}
+		for _, spelled := range []string{name, strings.ToUpper(name), strings.ReplaceAll(name, "-", "_"), strings.Replace(name, "-", "_", 1),
+			strings.ReplaceAll(name, "-", "."), strings.ToLower(strings.ReplaceAll(name, "-", "_"))} {
+			r.Header = http.Header{}
+			r.Header.Set(spelled, "/v2")
+			if _, why := p.acceptable(to, r); why != whyOverride {
+				t.Errorf("%s: %q", spelled, why)
+			}
+		}
+	}
+	r.Header = http.Header{}
+	for _, query := range []string{"_method=DELETE", "a=1&_METHOD=DELETE", "%5fmethod=DELETE", "a;_method=x", "X-HTTP-Method-Override=DELETE"} {
+		r.URL.RawQuery = query
 		if _, why := p.acceptable(to, r); why != whyOverride {
+			t.Errorf("%s: %q", query, why)
+		}
+	}
+	r.URL.RawQuery = "method=photos.get&target=x&path=y&url=z"
+	for _, name := range []string{
+		"Access-Control-Request-Method", "X-Requested-With", "X-Request-Id", "X-Amz-Target", "Upgrade-Insecure-Requests", "X-Forwarded-For",
+		"X-Forwarded-Host", "X-Real-Ip", "X-Request-Security", "Referer", "X-Goog-Upload-Url", "Method",
+	} {
+		r.Header = http.Header{name: {"x"}}
+		if _, why := p.acceptable(to, r); why != "" {
 			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
+
+// TestMalformedTargets: a target has no character but those of the standard. A blank in the query of a request in HTTP/2
+// was written into the request line.
+func TestMalformedTargets(t *testing.T) {
+	for c := range 256 {
+		for _, target := range []string{"/a?b" + string([]byte{byte(c)}) + "HTTP/1.0", "/" + string([]byte{byte(c)})} {
+			r := &http.Request{RequestURI: target, URL: &url.URL{Path: "/a"}, Header: http.Header{}}
+			want := c <= ' ' || c > '~' || c == '\\' && target[1] == '\\'
+			if malformed(r) != want {
+				t.Errorf("%q: %v", target, !want)
+			}
 		}
 	}
 }

@@ -9,11 +9,9 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
@@ -153,8 +151,12 @@ func malformed(r *http.Request) bool {
 		return true
 	}
 	path, _, _ := strings.Cut(r.RequestURI, "?")
-	return r.URL.User != nil || strings.ContainsFunc(r.RequestURI, unicode.IsControl) || strings.Contains(path, "\\") || r.URL.Opaque != ""
+	return r.URL.User != nil || r.URL.Opaque != "" || strings.ContainsFunc(r.RequestURI, outside) || strings.Contains(path, "\\")
 }
+
+// outside reports whether a target cannot have a character (RFC 3986, 2; RFC 9112, 3.2). Some servers end the target at
+// a blank of Latin-1 as well, and HTTP/2 carries them all.
+func outside(c rune) bool { return c <= ' ' || c > '~' }
 
 // authority parses a host with an optional port (RFC 3986, 3.2).
 func authority(s, scheme string) (ir.Host, uint16, error) {
@@ -176,13 +178,6 @@ func authority(s, scheme string) (ir.Host, uint16, error) {
 	return h, port, nil
 }
 
-// overrides are headers by which servers take another method or path than the request's.
-// Reverse proxies write some of them for the servers behind them, clients none.
-var overrides = []string{
-	"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Method", "X-Forwarded-Method",
-	"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Forwarded-Uri", "X-Forwarded-Path",
-}
-
 // acceptable refuses requests that servers may understand in another way than the policy.
 func (p *Proxy) acceptable(to ir.Endpoint, r *http.Request) (code int, why string) {
 	if strings.EqualFold(r.Method, http.MethodTrace) || strings.EqualFold(r.Method, "TRACK") {
@@ -191,11 +186,10 @@ func (p *Proxy) acceptable(to ir.Endpoint, r *http.Request) (code int, why strin
 	if !p.policy(nil).Finer(to) {
 		return 0, ""
 	}
-	has := func(name string) bool { return r.Header[name] != nil }
 	switch {
 	case ambiguous(r.URL):
 		return http.StatusBadRequest, whyAmbiguous
-	case strings.ToUpper(r.Method) != r.Method, slices.ContainsFunc(overrides, has):
+	case strings.ToUpper(r.Method) != r.Method, overridden(r):
 		return http.StatusBadRequest, whyOverride
 	}
 	return 0, ""
@@ -211,6 +205,9 @@ func ambiguous(u *url.URL) bool {
 		if segment == "." || segment == ".." {
 			return true
 		}
+	}
+	if misread(path) {
+		return true
 	}
 	// A percent-encoded character that needs no encoding, or that separates or ends segments
 	// where a server decodes first.

@@ -3,6 +3,7 @@ package egress
 import (
 	"encoding/base64"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/accessc/accessc/internal/egress/credential"
 	"github.com/accessc/accessc/ir"
@@ -91,10 +93,14 @@ func (in *injection) through(f *httputil.ReverseProxy) *httputil.ReverseProxy {
 // RoundTrip implements http.RoundTripper. It follows no redirect: the tool's next request is
 // judged by itself.
 func (in *injection) RoundTrip(r *http.Request) (*http.Response, error) {
-	trace := &httptrace.ClientTrace{Got1xxResponse: func(_ int, h textproto.MIMEHeader) error {
-		in.mask.Header(h)
-		return nil
-	}}
+	var carrier net.Conn
+	trace := &httptrace.ClientTrace{
+		Got1xxResponse: func(_ int, h textproto.MIMEHeader) error {
+			in.mask.Header(h)
+			return nil
+		},
+		GotConn: func(got httptrace.GotConnInfo) { carrier = got.Conn },
+	}
 	out := r.Clone(httptrace.WithClientTrace(r.Context(), trace))
 	in.put(out)
 	// In a compressed answer the value would not be found, nor in parts of an answer.
@@ -116,8 +122,34 @@ func (in *injection) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	in.mask.Header(res.Header)
-	res.Body = in.mask.Reader(res.Body, func() { in.mask.Header(res.Trailer) })
+	in.mask.Header(res.Trailer) // the names that the server announces
+	res.Body = in.mask.Reader(credential.Answer{
+		Body: res.Body, Size: res.ContentLength, Hold: patience(carrier, carriageOf(r.Context()).via != nil),
+		Ended: func() { in.mask.Header(res.Trailer) },
+	})
 	return res, nil
+}
+
+// Bounds of the time that the end of an answer without a length waits for more.
+var (
+	leastPatience = 200 * time.Millisecond
+	mostPatience  = 10 * time.Second
+	// unknownPatience is for a host behind another proxy, or where the system does not say how far it is.
+	unknownPatience = time.Second
+)
+
+// patience is how long bytes that a server sends at once may come apart: a lost packet is sent again after the time
+// that the kernel has for that, and the next flight needs a round trip.
+func patience(carrier net.Conn, proxied bool) time.Duration {
+	bare := carrying(carrier)
+	if over, is := bare.(*timed); is {
+		bare = carrying(over.Conn)
+	}
+	lost, trip, ok := distance(bare)
+	if proxied || !ok {
+		return max(unknownPatience, min(lost+2*trip, mostPatience))
+	}
+	return max(leastPatience, min(lost+2*trip, mostPatience))
 }
 
 // put writes the value where the rule says, whatever the tool has there: a tool that could send

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -125,4 +126,24 @@ func unsent(conn net.Conn) (n int) {
 		}
 	})
 	return n
+}
+
+// distance is how far the other end of a connection is: the time after which a packet counts as lost, and that of a
+// round trip (tcp(7), TCP_INFO).
+func distance(conn net.Conn) (lost, trip time.Duration, ok bool) {
+	c, is := conn.(syscall.Conn)
+	if !is {
+		return 0, 0, false
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, 0, false
+	}
+	_ = raw.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.SOL_TCP, unix.TCP_INFO)
+		if ok = err == nil; ok {
+			lost, trip = time.Duration(info.Rto)*time.Microsecond, time.Duration(info.Rtt)*time.Microsecond
+		}
+	})
+	return lost, trip, ok
 }

@@ -117,7 +117,7 @@ var stalling = map[string]struct {
 		c.Dial = func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) { wait(ctx); return nil, ctx.Err() }
 	}},
 	"name": {port: 80, change: func(c *egress.Config, wait func(context.Context)) {
-		c.Resolve = func(ctx context.Context, _ string) ([]netip.Addr, error) { wait(ctx); return nil, ctx.Err() }
+		c.Resolve = func(ctx context.Context, _ string) (egress.Found, error) { wait(ctx); return egress.Found{}, ctx.Err() }
 	}},
 	"CONNECT": {by: "http", port: 8080}, "CONNECT by TLS": {by: "https", port: 8080}, "SOCKS": {by: "socks5", port: 8080},
 }

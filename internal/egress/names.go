@@ -48,12 +48,12 @@ func local(name string) bool {
 }
 
 // resolve looks up a name that was judged.
-func (p *Proxy) resolve(ctx context.Context, name string) ([]netip.Addr, error) {
+func (p *Proxy) resolve(ctx context.Context, name string) (Found, error) {
 	if local(name) {
-		return loopback, nil
+		return Found{Addrs: loopback}, nil
 	}
 	if err := p.countName(ctx, ir.Endpoint{Host: ir.Host{Kind: ir.HostName, Name: name}}); err != nil {
-		return nil, err
+		return Found{}, err
 	}
 	return p.config.Resolve(ctx, name)
 }

@@ -47,8 +47,8 @@ func DefaultLimits() Limits {
 // Config is the run of a proxy: its policy, its ways out and its bounds.
 type Config struct {
 	Policy Policy
-	// Resolve returns the addresses of a name.
-	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
+	// Resolve returns what a name leads to.
+	Resolve func(ctx context.Context, name string) (Found, error)
 	// Dial connects to an address that was judged.
 	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	// Authority signs for hosts whose rules say inspect, nil without such rules.

@@ -318,7 +318,7 @@ func stalled(t *testing.T, idle time.Duration) (*egress.Proxy, <-chan struct{}) 
 	w := newWorldOf(t, func(c *egress.Config) {
 		c.Limits.Idle = idle
 		lookup := c.Resolve
-		c.Resolve = func(ctx context.Context, name string) ([]netip.Addr, error) {
+		c.Resolve = func(ctx context.Context, name string) (egress.Found, error) {
 			runtime.GC()
 			return lookup(ctx, name)
 		}
@@ -402,7 +402,9 @@ func TestOwnAddress(t *testing.T) {
 		}
 		dial := func(r ...ir.NetRule) *world {
 			return newWorldOf(t, func(c *egress.Config) {
-				c.Resolve = func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{own}, nil }
+				c.Resolve = func(context.Context, string) (egress.Found, error) {
+					return egress.Found{Addrs: []netip.Addr{own}}, nil
+				}
 				c.Dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 					return (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
 				}

@@ -83,11 +83,6 @@ func inspected(rules []ir.NetRule) (out []ir.Host) {
 	return out
 }
 
-// resolveName asks the host's resolver.
-func resolveName(ctx context.Context, name string) ([]netip.Addr, error) {
-	return net.DefaultResolver.LookupNetIP(ctx, "ip", name+".")
-}
-
 func dialAddress(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "tcp", to.String())
@@ -95,8 +90,8 @@ func dialAddress(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 
 // offline answers for every name with an address that no host has: one for documentation (RFC
 // 5737).
-func offline(context.Context, string) ([]netip.Addr, error) {
-	return []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 2, 1})}, nil
+func offline(context.Context, string) (Found, error) {
+	return Found{Addrs: []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 2, 1})}}, nil
 }
 
 func unreachable(context.Context, netip.AddrPort) (net.Conn, error) { return nil, syscall.ENETUNREACH }

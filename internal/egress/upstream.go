@@ -158,7 +158,8 @@ func (p *Proxy) dialProxy(ctx context.Context, via *url.URL) (net.Conn, error) {
 	case local(via.Hostname()):
 		list = loopback
 	default:
-		list, _ = p.config.Resolve(ctx, via.Hostname())
+		found, _ := p.config.Resolve(ctx, via.Hostname())
+		list = found.Addrs
 	}
 	for _, a := range list {
 		conn, err := p.config.Dial(ctx, netip.AddrPortFrom(a, uint16(port)))

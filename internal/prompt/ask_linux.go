@@ -37,7 +37,7 @@ func (t *Terminal) Ask(text string, done <-chan struct{}) (string, error) {
 	fd := int(t.in.Fd())
 	defer lineMode(fd)()
 	discard(t.in)
-	if _, err := io.WriteString(t.out, visible.Lines(text)); err != nil {
+	if _, err := io.WriteString(t.out, visible.Question(text, columns)); err != nil {
 		return "", err
 	}
 	// The file description is this terminal's own.
@@ -49,7 +49,7 @@ func (t *Terminal) Ask(text string, done <-chan struct{}) (string, error) {
 }
 
 // Tell writes a text.
-func (t *Terminal) Tell(text string) { _, _ = io.WriteString(t.out, visible.Lines(text)) }
+func (t *Terminal) Tell(text string) { _, _ = io.WriteString(t.out, visible.Question(text, columns)) }
 
 // read reads one line.
 func read(fd int, done <-chan struct{}) (string, error) {

@@ -14,7 +14,7 @@ import (
 
 func init() {
 	asksLine["line"] = func(t *Terminal) {
-		line, err := t.Ask("path \x1b[2J\u202e\ncode: ", nil)
+		line, err := t.Ask("path \x1b[2J\u202e\n  "+wide+"\ncode: ", nil)
 		fmt.Printf("%q %v\n", line, err)
 	}
 	asksLine["withdrawn"] = func(t *Terminal) {
@@ -71,7 +71,7 @@ func TestAsk(t *testing.T) {
 				t.Fatal(err)
 			}
 			shown := readUntil(t, ptmx, "code: ")
-			if c.how == "line" && !strings.Contains(shown, `path \u001b[2J\u202e`) {
+			if c.how == "line" && !(strings.Contains(shown, `path \u001b[2J\u202e`) && strings.Contains(shown, widely)) {
 				t.Errorf("shown %q", shown)
 			}
 			if c.how == "withdrawn" {

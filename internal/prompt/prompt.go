@@ -28,6 +28,10 @@ type Terminal struct {
 // is none or the process is in its background.
 func Open() (*Terminal, error) { return open() }
 
+// columns is how wide a terminal is taken to be. What it says of itself is no answer: a tool that has the terminal can
+// set that.
+const columns = 80
+
 // Close closes the terminal.
 func (t *Terminal) Close() error {
 	if t.in == t.out {
@@ -42,7 +46,7 @@ func (t *Terminal) Close() error {
 // See RATIONALE D19.
 func (t *Terminal) Confirm(text, question string) (bool, error) {
 	discard(t.in)
-	if _, err := io.WriteString(t.out, visible.Lines(text+question)+" [y/N] "); err != nil {
+	if _, err := io.WriteString(t.out, visible.Question(text+question, columns)+" [y/N] "); err != nil {
 		return false, err
 	}
 	answer, ended, err := line(t.in)

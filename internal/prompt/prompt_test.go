@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		line(t)
 		os.Exit(0)
 	}
-	yes, err := t.Confirm("It is about trust.\n", "Sure?")
+	yes, err := t.Confirm("It is about trust.\n  "+wide+"\n", "Sure?")
 	fmt.Println(yes, err)
 	os.Exit(0)
 }
@@ -70,6 +70,12 @@ func readUntil(t *testing.T, tty *os.File, want string) string {
 	}
 	return seen.String()
 }
+
+// wide is a name that fills a line of a terminal, and widely how a question shows it.
+var (
+	wide   = strings.Repeat("x", 78) + "accessc: granted"
+	widely = strings.Repeat("x", 77) + "\r\n      … xaccessc: granted"
+)
 
 func TestConfirm(t *testing.T) {
 	for _, c := range []struct {
@@ -105,7 +111,7 @@ func TestConfirm(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = tty.Close()
-			if shown := readUntil(t, ptmx, "[y/N] "); !strings.Contains(shown, "It is about trust.\r\nSure?") {
+			if shown := readUntil(t, ptmx, "[y/N] "); !strings.Contains(shown, "It is about trust.\r\n  "+widely+"\r\nSure?") {
 				t.Errorf("asked %q", shown)
 			}
 			if _, err := ptmx.WriteString(c.typed); err != nil {

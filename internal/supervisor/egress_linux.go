@@ -346,7 +346,7 @@ func source(fd, family int, proxy netip.AddrPort) (netip.AddrPort, unix.Errno) {
 			return at, e
 		}
 	}
-	if at.Addr().IsUnspecified() {
+	if at.Addr().Unmap().IsUnspecified() {
 		return netip.AddrPortFrom(proxy.Addr(), at.Port()), 0
 	}
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), 0

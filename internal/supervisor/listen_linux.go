@@ -142,7 +142,7 @@ func listening(tid int, table string, to netip.AddrPort) []uint64 {
 			continue
 		}
 		at, ok := hexAddress(f[address])
-		if !ok || at.Port() != to.Port() || !at.Addr().IsUnspecified() && at.Addr().Unmap() != to.Addr().Unmap() {
+		if !ok || at.Port() != to.Port() || !at.Addr().Unmap().IsUnspecified() && at.Addr().Unmap() != to.Addr().Unmap() {
 			continue
 		}
 		n, err := strconv.ParseUint(f[inode], 10, 64)

@@ -95,8 +95,9 @@ func internet(raw []byte) (netip.AddrPort, bool) {
 // reach connects to an address: to itself, where a rule lists it or the tool listens there, or
 // to the egress proxy, which knows hosts by their names.
 func (c sockets) reach(fd int, to netip.AddrPort, raw []byte) answer {
-	if to.Addr().IsUnspecified() {
-		to = netip.AddrPortFrom(loopback(to.Addr()), to.Port()) // as the kernel takes it
+	to, raw, e := aimed(fd, to, raw)
+	if e != 0 {
+		return fails(e)
 	}
 	direct := c.policy.connect(to, c.listeners.own(c.tid, to))
 	switch {
@@ -111,6 +112,44 @@ func (c sockets) reach(fd int, to netip.AddrPort, raw []byte) answer {
 		return fails(unix.EINTR)
 	}
 	return answer{wait: func() answer { return result(c.do(func() error { return connected(fd, raw) })) }}
+}
+
+// aimed replaces an address that stands for any by the address to which the kernel would connect the socket
+// (ip_route_connect in net/ipv4, tcp_v6_connect in net/ipv6): the one that it is bound to, else the loopback address.
+// The bytes are made from the result, so that the kernel decides nothing after the judgement.
+// See RATIONALE D365.
+func aimed(fd int, to netip.AddrPort, raw []byte) (netip.AddrPort, []byte, unix.Errno) {
+	family := int(binary.NativeEndian.Uint16(raw))
+	if to.Addr().Unmap().IsUnspecified() {
+		from, e := localAddress(fd)
+		if e != 0 {
+			return to, nil, e
+		}
+		to = netip.AddrPortFrom(anywhere(to.Addr(), from.Addr()), to.Port())
+	}
+	exact := sockaddr(family, to)
+	if family == unix.AF_INET6 {
+		const scope = 24 // of struct sockaddr_in6: the interface of a link-local address
+		copy(exact[scope:], raw[scope:scope+4])
+	}
+	return to, exact, 0
+}
+
+// anywhere is the address that an unspecified one stands for on a socket that is bound to another.
+func anywhere(asked, from netip.Addr) netip.Addr {
+	v4 := asked.Unmap().Is4()
+	switch {
+	case v4 && from.Unmap().Is4() && !from.Unmap().IsUnspecified():
+		from = from.Unmap()
+	case v4 || from.Is4In6():
+		from = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	default:
+		return netip.IPv6Loopback()
+	}
+	if asked.Is4() {
+		return from
+	}
+	return netip.AddrFrom16(from.As16())
 }
 
 // loopback is the address of this host in the family of another one.

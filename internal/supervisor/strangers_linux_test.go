@@ -50,6 +50,40 @@ func TestForeignListener(t *testing.T) {
 	}
 }
 
+// TestForeignListenerMapped: a socket that listens at all addresses in the form of IPv4 inside of IPv6 counts, too.
+// It was compared as an address of its own.
+func TestForeignListenerMapped(t *testing.T) {
+	fd, ok := internetSocket(unix.AF_INET, 0, 0, netip.AddrPort{})
+	foreign, ok6 := internetSocket(unix.AF_INET6, 0, 0, netip.AddrPort{})
+	if !ok || !ok6 {
+		t.Skip("this host has no IPv6")
+	}
+	defer unix.Close(fd)
+	defer unix.Close(foreign)
+	for _, fd := range []int{fd, foreign} {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := bound(fd, sockaddr(unix.AF_INET, netip.MustParseAddrPort("127.0.0.1:0")))
+	at, _ := localAddress(fd)
+	err2 := bound(foreign, sockaddr(unix.AF_INET6, netip.AddrPortFrom(netip.MustParseAddr("::ffff:0.0.0.0"), at.Port())))
+	if err != nil || err2 != nil || unix.Listen(fd, 1) != nil {
+		t.Fatal(err, err2)
+	}
+	l := &listeners{}
+	l.add(fd)
+	if !l.own(os.Getpid(), at) {
+		t.Error("its own port is not the tool's")
+	}
+	if err := unix.Listen(foreign, 1); err != nil {
+		t.Fatal(err)
+	}
+	if l.own(os.Getpid(), at) {
+		t.Error("a port at which another program listens as well is the tool's")
+	}
+}
+
 // TestUnchanged: a file counts as unchanged by all that tells a change; its owner sets the time of its contents at
 // will.
 func TestUnchanged(t *testing.T) {

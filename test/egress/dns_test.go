@@ -118,6 +118,13 @@ func (s *nameServer) answer(m dnsmessage.Message, name string, before int) []byt
 		}
 	case "broken.example.test":
 		m.Header.RCode = dnsmessage.RCodeServerFailure
+	case "alias.example.test":
+		// An alias of a name that has the addresses of a denied host.
+		to := dnsmessage.MustNewName("B.denied.test.")
+		m.Answers = append(m.Answers, dnsmessage.Resource{
+			Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, Type: dnsmessage.TypeCNAME}, Body: &dnsmessage.CNAMEResource{CNAME: to},
+		})
+		q.Name, found = to, addresses("b.denied.test")
 	case "rebind.example.test":
 		// Every second question gets the address of this machine.
 		found = []netip.Addr{netip.MustParseAddr([]string{"203.0.113.92", "127.0.0.1"}[before/2%2])}

@@ -4,18 +4,11 @@ import (
 	"time"
 )
 
-// Hold sets how long the end of an answer waits, until the returned function is called.
-func Hold(d time.Duration) (undo func()) {
-	old := hold
-	hold = d
-	return func() { hold = old }
-}
-
 // HoldUntil has the end of an answer wait until it is let go, until the returned function is called.
 // Each wait is told of.
 func HoldUntil(waits chan<- struct{}, letGo <-chan time.Time) (undo func()) {
 	old := holding
-	holding = func() (<-chan time.Time, func() bool) {
+	holding = func(time.Duration) (<-chan time.Time, func() bool) {
 		waits <- struct{}{}
 		return letGo, func() bool { return true }
 	}

@@ -4,54 +4,50 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
-	"html"
-	"net/url"
 	"slices"
 	"strings"
 )
 
-// A Mask puts stand-ins where answers show a value, as it is or in a usual encoding. Each has the
-// length of the text that it replaces, so answers keep theirs. See RATIONALE D116.
+// A Mask puts stand-ins where answers show a value: as it is, in base64 or in hexadecimal, where every byte may be
+// escaped by itself and lines may break. Each stand-in has the length of the text that it replaces, so answers keep
+// theirs. See RATIONALE D116 and D366.
 type Mask struct {
-	pairs []pair // the longest first
+	forms []form // the longest first
+	// begin are the forms that begin with a byte.
+	begin [256][]int
+	// candidate says whether a form or an escape can begin with a byte.
+	candidate [256]bool
+	longest   int // the most bytes that show a form
 }
-
-type pair struct{ value, standIn []byte }
 
 // Mask is the mask of a value that requests carry with these users.
 func (s Secret) Mask(users ...string) *Mask {
 	m := &Mask{}
 	for _, encode := range encodings(users) {
-		p := pair{[]byte(encode(s.Value)), []byte(encode(s.StandIn))}
-		known := slices.ContainsFunc(m.pairs, func(o pair) bool { return bytes.Equal(o.value, p.value) })
-		if len(p.value) != len(p.standIn) {
-			p.standIn = bytes.Repeat([]byte("*"), len(p.value))
-		}
-		if !known {
-			m.pairs = append(m.pairs, p)
+		f := form{[]byte(encode(s.Value)), []byte(encode(s.StandIn))}
+		if !slices.ContainsFunc(m.forms, func(o form) bool { return bytes.Equal(o.value, f.value) }) {
+			m.forms = append(m.forms, f)
 		}
 	}
 	// A longer one may hold a shorter one.
-	slices.SortStableFunc(m.pairs, func(a, b pair) int { return len(b.value) - len(a.value) })
+	slices.SortStableFunc(m.forms, func(a, b form) int { return len(b.value) - len(a.value) })
+	for i, f := range m.forms {
+		m.begin[f.value[0]] = append(m.begin[f.value[0]], i)
+	}
+	for c := range m.candidate {
+		m.candidate[c] = escapes(byte(c)) || m.begin[c] != nil
+	}
+	m.longest = len(m.forms[0].value) * widest
 	return m
 }
 
-// encodings are the forms in which servers show a value that they were sent.
+// encodings are the forms in which servers show a value that they were sent, escapes apart. Each has one length for
+// all values of one length.
 func encodings(users []string) []func([]byte) string {
-	plain := func(encode func(string) string) func([]byte) string {
-		return func(b []byte) string { return encode(string(b)) }
-	}
-	out := escapes()
-	out = append(out,
-		plain(strings.Clone), plain(url.QueryEscape), plain(url.PathEscape), plain(html.EscapeString),
-		plain(func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }),
-		plain(func(s string) string { return lowerEscapes(url.QueryEscape(s)) }),
-		plain(jsonString), plain(func(s string) string { return strings.ReplaceAll(jsonString(s), "/", `\/`) }),
-		plain(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace),
+	out := []func([]byte) string{
+		func(b []byte) string { return string(b) },
 		hex.EncodeToString, func(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) },
-	)
+	}
 	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		out = append(out, alphabet.EncodeToString)
 		for _, user := range users {
@@ -64,20 +60,6 @@ func encodings(users []string) []func([]byte) string {
 	return out
 }
 
-// escapes are the forms in which every character is escaped: in URLs, in JSON and in HTML.
-func escapes() (out []func([]byte) string) {
-	for _, format := range []string{"%%%02X", "%%%02x", `\u%04X`, `\u%04x`, `\x%02x`, "&#%d;", "&#x%x;", "&#x%X;"} {
-		out = append(out, func(b []byte) string {
-			var s strings.Builder
-			for _, c := range b {
-				fmt.Fprintf(&s, format, c)
-			}
-			return s.String()
-		})
-	}
-	return out
-}
-
 // within is the part of an encoded text that a value in it determines alone, with a number of
 // bytes before it that leaves a remainder of 3.
 func within(alphabet *base64.Encoding, before int, b []byte) string {
@@ -85,54 +67,95 @@ func within(alphabet *base64.Encoding, before int, b []byte) string {
 	return alphabet.EncodeToString(text)[(before*8+5)/6 : len(text)*8/6]
 }
 
-func jsonString(s string) string {
-	out, _ := json.Marshal(s)
-	return strings.Trim(string(out), `"`)
-}
-
-// lowerEscapes writes percent-encoded characters with small letters.
-func lowerEscapes(s string) string {
-	out := []byte(s)
-	for i := 0; i < len(out); i++ {
-		if out[i] == '%' {
-			copy(out[i:], bytes.ToLower(out[i:min(i+3, len(out))]))
-		}
-	}
-	return string(out)
-}
-
 // Replace puts stand-ins into a text.
-func (m *Mask) Replace(b []byte) { m.replace(b, len(b)) }
+func (m *Mask) Replace(b []byte) { m.replace(&trail{}, b, len(b)) }
 
 // replace puts stand-ins where values begin before a place.
-func (m *Mask) replace(b []byte, end int) {
-	for _, p := range m.pairs {
-		for at := 0; at < end; {
-			i := bytes.Index(b[at:], p.value)
-			if i < 0 || at+i >= end {
-				break
+func (m *Mask) replace(t *trail, b []byte, end int) {
+	m.search(t, b, func(last int, f form) bool {
+		if int(t.text[t.steps[0].at].at) < end {
+			t.cover(b, last, f)
+		}
+		return true
+	})
+}
+
+// search finds the value in a text, in one layer of escapes after another, until found returns false.
+func (m *Mask) search(t *trail, b []byte, found func(last int, f form) bool) {
+	t.text = plain(t.text[:0], b)
+	for depth := 0; ; depth++ {
+		hit := false
+		for at := 0; at < len(t.text); {
+			if !m.candidate[t.text[at].c] && !t.fold {
+				at++
+				continue
 			}
-			at += i + copy(b[at+i:], p.standIn)
+			f, last, ok := m.at(t, at)
+			switch {
+			case !ok:
+				at++
+			case !found(last, f):
+				return
+			default:
+				hit = true
+				at = t.steps[last].end
+			}
+		}
+		if depth == deepest || !bytes.ContainsAny(b, `%\&`) || !t.deeper(b, depth, hit) {
+			return
 		}
 	}
+}
+
+// at is the form that begins at a cell.
+func (m *Mask) at(t *trail, at int) (f form, last int, ok bool) {
+	c := t.text[at].c
+	f, last, ok = m.beginning(t, at, c)
+	if ok || !escapes(c) {
+		return f, last, ok
+	}
+	if c, _, ok := escape(t.text, at); ok {
+		return m.beginning(t, at, c)
+	}
+	return f, 0, false
+}
+
+// beginning is the form that begins at a cell with a byte.
+func (m *Mask) beginning(t *trail, at int, c byte) (f form, last int, ok bool) {
+	if t.fold {
+		c = lower(c)
+	}
+	for _, i := range m.begin[c] {
+		if last, ok := t.follow(at, m.forms[i]); ok {
+			return m.forms[i], last, true
+		}
+	}
+	if upper := c - 'a' + 'A'; t.fold && 'a' <= c && c <= 'z' {
+		for _, i := range m.begin[upper] {
+			if last, ok := t.follow(at, m.forms[i]); ok {
+				return m.forms[i], last, true
+			}
+		}
+	}
+	return f, 0, false
 }
 
 // Shows reports whether a text shows the value.
-func (m *Mask) Shows(s string) bool {
-	return slices.ContainsFunc(m.pairs, func(p pair) bool { return strings.Contains(s, string(p.value)) })
-}
+func (m *Mask) Shows(s string) bool { return m.shows(&trail{}, s) }
 
-// names reports whether the name of a field shows the value.
-func (m *Mask) names(field string) bool {
-	field = strings.ToLower(field)
-	return slices.ContainsFunc(m.pairs, func(p pair) bool { return strings.Contains(field, strings.ToLower(string(p.value))) })
+func (m *Mask) shows(t *trail, s string) (out bool) {
+	m.search(t, []byte(s), func(int, form) bool {
+		out = true
+		return false
+	})
+	return out
 }
 
 // Header puts stand-ins into the values of a header, and leaves out fields whose names show a value,
 // in whatever case they are written.
 func (m *Mask) Header(h map[string][]string) {
 	for name, values := range h {
-		if m.names(name) {
+		if m.shows(&trail{fold: true}, name) {
 			delete(h, name)
 			continue
 		}

@@ -23,7 +23,6 @@ import (
 // TestMask: an answer shows the stand-in where the server shows the value in a usual encoding,
 // however reads divide it, and keeps its length.
 func TestMask(t *testing.T) {
-	defer credential.Hold(time.Hour)()
 	for _, value := range []string{value, `p&s"w<o>r'd/\+ %1=a`, strings.Repeat("long", 1000)} {
 		s, err := credential.NewSecret([]byte(value))
 		if err != nil {
@@ -48,7 +47,7 @@ func TestMask(t *testing.T) {
 					continue
 				}
 				ended := 0
-				got, err := io.ReadAll(m.Reader(io.NopCloser(split(strings.NewReader(text))), func() { ended++ }))
+				got, err := io.ReadAll(m.Reader(credential.Answer{Body: io.NopCloser(split(strings.NewReader(text))), Size: -1, Hold: time.Hour, Ended: func() { ended++ }}))
 				if err != nil || string(got) != want || ended != 1 {
 					t.Errorf("encoding %d, %s: %.300s, want %.300s: %v", i, name, got, want, err)
 				}
@@ -65,6 +64,11 @@ func TestMask(t *testing.T) {
 			}
 		}
 	}
+}
+
+// lasting is an answer without a length that waits for as long as a test lasts.
+func lasting(body io.ReadCloser) credential.Answer {
+	return credential.Answer{Body: body, Size: -1, Hold: time.Hour, Ended: func() {}}
 }
 
 // each writes every character by a format.
@@ -114,7 +118,7 @@ func TestMaskParts(t *testing.T) {
 	waits, letGo := make(chan struct{}), make(chan time.Time)
 	undo := credential.HoldUntil(waits, letGo)
 	in, out := io.Pipe()
-	r := s.Mask().Reader(in, func() {})
+	r := s.Mask().Reader(lasting(in))
 	type result struct {
 		text string
 		err  error
@@ -135,20 +139,47 @@ func TestMaskParts(t *testing.T) {
 		}
 	}
 	undo()
-	defer credential.Hold(time.Hour)()
 	broken := errors.New("broken")
 	go func() {
 		_, _ = io.WriteString(out, value[:20])
 		_ = out.CloseWithError(broken)
 	}()
-	if rest, err := io.ReadAll(r); string(rest) != value[:20] || !errors.Is(err, broken) {
+	if rest, err := io.ReadAll(r); string(rest) != "" || !errors.Is(err, broken) {
 		t.Errorf("read %q, %v", rest, err)
+	}
+}
+
+// TestMaskWhole: while the length of an answer says that more comes, no time lets text go, in whatever parts it comes
+// and wherever they divide a value. The parts of a value came 250 ms apart on a slow link, and each was let go.
+func TestMaskWhole(t *testing.T) {
+	s, err := credential.NewSecret([]byte(value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan struct{}, 1000)
+	over := make(chan time.Time)
+	close(over)
+	defer credential.HoldUntil(waits, over)()
+	for at := range len(value) + 2 {
+		text := "it is " + value + " of you"
+		in, out := io.Pipe()
+		a := lasting(in)
+		a.Size = int64(len(text))
+		go func() {
+			for _, part := range []string{text[:5+at], text[5+at:]} {
+				_, _ = io.WriteString(out, part)
+			}
+			_ = out.Close()
+		}()
+		got, err := io.ReadAll(s.Mask().Reader(a))
+		if want := "it is " + string(s.StandIn) + " of you"; string(got) != want || err != nil {
+			t.Errorf("divided at %d: %q, %v", at, got, err)
+		}
 	}
 }
 
 // TestMaskSplits: no reads show a value, even one whose end is its beginning, and other text stays.
 func TestMaskSplits(t *testing.T) {
-	defer credential.Hold(time.Hour)()
 	seed := epoch.Seed(t)
 	for i := range uint64(500) {
 		r := epoch.Source(seed, i)
@@ -174,7 +205,7 @@ func TestMaskSplits(t *testing.T) {
 			text.WriteString([]string{value, value[:r.IntN(len(value))], word(r.IntN(30)), "."}[r.IntN(4)])
 		}
 		split := func(b []byte) int { return min(len(b), 1+r.IntN(12)) }
-		got, err := io.ReadAll(s.Mask().Reader(io.NopCloser(reads{strings.NewReader(text.String()), split}), func() {}))
+		got, err := io.ReadAll(s.Mask().Reader(lasting(io.NopCloser(reads{strings.NewReader(text.String()), split}))))
 		if err != nil || len(got) != text.Len() || bytes.Contains(got, []byte(value)) {
 			t.Fatalf("source %d of seed %d: the value %s in %s: read %s, %v", i, seed, value, text.String(), got, err)
 		}
@@ -184,7 +215,7 @@ func TestMaskSplits(t *testing.T) {
 			}
 		}
 		plain := strings.NewReplacer("a", "c", "b", "d").Replace(text.String())
-		if got, _ := io.ReadAll(s.Mask().Reader(io.NopCloser(strings.NewReader(plain)), func() {})); string(got) != plain {
+		if got, _ := io.ReadAll(s.Mask().Reader(lasting(io.NopCloser(strings.NewReader(plain))))); string(got) != plain {
 			t.Fatalf("source %d of seed %d: %s became %s", i, seed, plain, got)
 		}
 	}

@@ -7,21 +7,29 @@ import (
 	"time"
 )
 
-// hold is how long the end of the text that has come of an answer waits for more. As many bytes wait as the
-// longest form of a value has, whatever they are: if only the beginning of a value waited, or were
-// replaced, a host that echoes would tell the tool which of its guesses are right.
-var hold = 200 * time.Millisecond
-
-// holding begins to wait for hold. A test waits for something else.
-var holding = func() (<-chan time.Time, func() bool) {
+// holding begins to wait. A test waits for something else.
+var holding = func(hold time.Duration) (<-chan time.Time, func() bool) {
 	t := time.NewTimer(hold)
 	return t.C, t.Stop
 }
 
-// Reader puts stand-ins into an answer, also where reads divide a value. At the end ended is
-// called.
-func (m *Mask) Reader(body io.ReadCloser, ended func()) io.ReadCloser {
-	r := &reader{body: body, mask: m, ended: ended, parts: make(chan part), closed: make(chan struct{})}
+// An Answer is the body of one.
+type Answer struct {
+	Body io.ReadCloser
+	// Size is how many bytes it has, -1 if nothing says so.
+	Size int64
+	// Hold is how long the end of what has come waits for more where nothing says that more comes. As many bytes
+	// wait as the longest form of a value has, whatever they are: if only the beginning of a value waited, or were
+	// replaced, a host that echoes would tell the tool which of its guesses are right.
+	Hold time.Duration
+	// Ended is called at the end.
+	Ended func()
+}
+
+// Reader puts stand-ins into an answer, also where reads divide a value.
+// See RATIONALE D366.
+func (m *Mask) Reader(a Answer) io.ReadCloser {
+	r := &reader{Answer: a, mask: m, parts: make(chan part), closed: make(chan struct{})}
 	go r.pump()
 	return r
 }
@@ -33,9 +41,8 @@ type part struct {
 }
 
 type reader struct {
-	body   io.ReadCloser
+	Answer
 	mask   *Mask
-	ended  func()
 	parts  chan part
 	once   sync.Once
 	closed chan struct{}
@@ -43,13 +50,15 @@ type reader struct {
 	buf   []byte // read, and not yet returned
 	clean int    // of these, the bytes that hold no part of a value
 	err   error
+	read  int64 // of the answer
+	trail trail
 }
 
 // pump reads the answer, so that waiting for more of it can end.
 func (r *reader) pump() {
 	for {
 		text := make([]byte, 16<<10)
-		n, err := r.body.Read(text)
+		n, err := r.Body.Read(text)
 		select {
 		case r.parts <- part{text[:n], err}:
 		case <-r.closed:
@@ -64,7 +73,7 @@ func (r *reader) pump() {
 // Close implements io.Closer.
 func (r *reader) Close() error {
 	r.once.Do(func() { close(r.closed) })
-	return r.body.Close()
+	return r.Body.Close()
 }
 
 // Read implements io.Reader.
@@ -81,25 +90,30 @@ func (r *reader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// wait takes the next part, or lets text go that has waited long enough.
+// wait takes the next part, or lets text go that has waited long enough. While the answer says that more comes, no
+// time is long enough: on a slow link the parts of a value are as far apart as the link likes.
 func (r *reader) wait() {
 	var late <-chan time.Time
-	if len(r.buf) > 0 {
-		at, stop := holding()
+	if len(r.buf) > 0 && r.read >= r.Size {
+		at, stop := holding(r.Hold)
 		defer stop()
 		late = at
 	}
 	select {
 	case p := <-r.parts:
 		r.buf, r.err = append(slices.Grow(r.buf, len(p.text)), p.text...), p.err
+		r.read += int64(len(p.text))
 		clear(p.text)
-		if p.err != nil {
-			r.release(len(r.buf))
-			r.ended()
-			return
+		first := len(r.buf) - r.mask.longest + 1
+		if p.err == io.EOF {
+			first = len(r.buf)
 		}
-		if first := len(r.buf) - len(r.mask.pairs[0].value) + 1; first > 0 {
+		if first > 0 {
 			r.release(first)
+		}
+		if p.err != nil {
+			r.buf = r.buf[:r.clean] // of an answer that breaks off, what waits may be half of a value
+			r.Ended()
 		}
 	case <-late:
 		r.release(len(r.buf))
@@ -110,6 +124,6 @@ func (r *reader) wait() {
 
 // release makes the first bytes ready, with stand-ins for the values that begin in them.
 func (r *reader) release(n int) {
-	r.mask.replace(r.buf, n)
+	r.mask.replace(&r.trail, r.buf, n)
 	r.clean = n
 }

@@ -186,7 +186,7 @@ func (c *Control) act(req Request) error {
 func (s *Session) status() Status {
 	out := Status{Tool: s.o.Tool, PID: os.Getpid(), Grants: []Granted{}, Pending: []Event{}}
 	for _, g := range s.Grants() {
-		out.Grants = append(out.Grants, Granted{Grant: g, Rules: GrantTexts(g.Rules), May: ruleText(g.By)})
+		out.Grants = append(out.Grants, Granted{Grant: g, Rules: GrantTexts(g.Rules), May: ruleText(g.By, plain)})
 	}
 	pending, _ := s.Pending()
 	for _, q := range pending {

@@ -105,23 +105,23 @@ func newCode() string {
 // text is the question as the user reads it.
 func (s *Session) text(q *Question, code string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\naccessc: %s asks: %s\n", visible.Text(s.o.Tool), visible.Text(operation(q.Ops)))
+	fmt.Fprintf(&b, "\naccessc: %s asks: %s\n", visible.Name(s.o.Tool), visible.Name(operation(q.Ops)))
 	if to, ok := target(q.Ops); ok {
-		fmt.Fprintf(&b, "  host   %s\n", visible.Text(hostPort(to)))
+		fmt.Fprintf(&b, "  host   %s\n", visible.Name(hostPort(to)))
 	} else {
-		fmt.Fprintf(&b, "  file   %s\n", visible.Text(s.path(q.Ops)))
+		fmt.Fprintf(&b, "  file   %s\n", visible.Name(s.path(q.Ops)))
 	}
-	fmt.Fprintf(&b, "  by     process %d (%s)\n", q.Call.PID, visible.Text(q.Call.Name))
-	fmt.Fprintf(&b, "  grant  %s\n", visible.Text(strings.Join(GrantTexts(q.Grants), ", ")))
-	fmt.Fprintf(&b, "  may    %s\n", visible.Text(ruleText(q.By)))
+	fmt.Fprintf(&b, "  by     process %d (%s)\n", q.Call.PID, visible.Name(q.Call.Name))
+	fmt.Fprintf(&b, "  grant  %s\n", strings.Join(grantTexts(q.Grants, visible.Name), ", "))
+	fmt.Fprintf(&b, "  may    %s\n", ruleText(q.By, visible.Name))
 	for _, g := range s.Grants() {
-		fmt.Fprintf(&b, "  given  %d: %s\n", g.ID, visible.Text(strings.Join(GrantTexts(g.Rules), ", ")))
+		fmt.Fprintf(&b, "  given  %d: %s\n", g.ID, strings.Join(grantTexts(g.Rules, visible.Name), ", "))
 	}
-	write := ""
+	write := ":\n  "
 	if s.o.Write != nil {
-		write = ", write (run, and to .accessc/local.toml)"
+		write = ",\n  write (run, and to .accessc/local.toml): "
 	}
-	fmt.Fprintf(&b, "  once, run (until it ends), rule (all of the line may, until it ends)%s: with the code %s\n", write, code)
+	fmt.Fprintf(&b, "  once, run (until it ends), rule (all of the line may, until it ends)%swith the code %s\n", write, code)
 	b.WriteString("  no, never (asks nothing more), revoke N: without\n")
 	fmt.Fprintf(&b, "accessc: question %d: ", q.ID)
 	return b.String()

@@ -31,7 +31,7 @@ type Event struct {
 // of completes an event that is about a question.
 func (e Event) of(s *Session, q *Question) Event {
 	e.Time, e.ID, e.PID, e.Name = s.o.Now(), q.ID, q.Call.PID, q.Call.Name
-	e.Operation, e.Path, e.Rule, e.Grants = operation(q.Ops), s.path(q.Ops), ruleText(q.By), GrantTexts(q.Grants)
+	e.Operation, e.Path, e.Rule, e.Grants = operation(q.Ops), s.path(q.Ops), ruleText(q.By, plain), GrantTexts(q.Grants)
 	return e
 }
 
@@ -63,22 +63,28 @@ func (s *Session) path(ops []ir.Operation) string {
 	return abs
 }
 
-func ruleText(r ir.Rule) string {
+func ruleText(r ir.Rule, name func(string) string) string {
 	permits := "connect"
 	if file, ok := r.(*ir.FSRule); ok {
 		permits = file.Caps.String()
 	}
-	return fmt.Sprintf("%s  %s (%s)", r.Subject(), permits, r.Source())
+	return fmt.Sprintf("%s  %s (%s)", name(r.Subject()), permits, name(r.Source().String()))
 }
 
 // GrantTexts are grants in words: the place and the capabilities, or the host.
-func GrantTexts(g ir.Given) []string {
+func GrantTexts(g ir.Given) []string { return grantTexts(g, plain) }
+
+// plain is a name as documents have it.
+func plain(name string) string { return name }
+
+// grantTexts are grants in words, with names as they are to be shown.
+func grantTexts(g ir.Given, name func(string) string) []string {
 	var out []string
 	for _, r := range g.FS {
-		out = append(out, r.At.Short()+"  "+r.Caps.String())
+		out = append(out, name(r.At.Short())+"  "+r.Caps.String())
 	}
 	for _, r := range g.Net {
-		out = append(out, r.Subject()+"  connect")
+		out = append(out, name(r.Subject())+"  connect")
 	}
 	return out
 }

@@ -215,7 +215,7 @@ func (s *Session) Revoke(id int) error {
 		s.o.Hosts.Revoke(gone.ID)
 	}
 	s.formerly = s.live.With(rulesOf(s.Grants()).And(s.revoked))
-	s.note(Event{Event: "revoked", ID: gone.ID, Time: s.o.Now(), Rule: ruleText(gone.By)})
+	s.note(Event{Event: "revoked", ID: gone.ID, Time: s.o.Now(), Rule: ruleText(gone.By, plain)})
 	s.review()
 	return nil
 }
