@@ -159,7 +159,7 @@ func (c *Config) compile() (hostfacts.Options, *hostfacts.Result, error) {
 			return opts, nil, err
 		}
 		own, _ := userdir.Root() // without any there is none that a tool could write
-		if root, err = workspace.Find(cwd, own); err != nil {
+		if root, err = workspace.Find(cwd, own, source.Lists); err != nil {
 			return opts, nil, err
 		}
 	}

@@ -235,6 +235,7 @@ func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	l.stack = append(l.stack, link{path, real, from})
 	l.extends(kind, f, root)
 	l.stack = l.stack[:len(l.stack)-1]
+	l.members(path, root)
 	l.merged[once] = true
 	l.set.Layers = append(l.set.Layers, Layer{kind, f, root, l.narrow, l.confined})
 }
