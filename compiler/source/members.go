@@ -83,6 +83,7 @@ func (l *loader) members(path string, root *Table) {
 	if v == nil || !slices.Contains(l.req.own(), path) {
 		return
 	}
+	l.set.Members = append(l.set.Members, patternsOf(root)...)
 	if v.Kind != ArrayKind {
 		l.wrongType(v, members, "an array of strings")
 		return

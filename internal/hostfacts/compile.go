@@ -55,6 +55,9 @@ func Compile(opts Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.Part != "" {
+		resolver = resolver.Part(opts.Part)
+	}
 	if r.State == "" {
 		if r.State, err = userdir.For(resolver.Root); err != nil && opts.Resolve {
 			return nil, err

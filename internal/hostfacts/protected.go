@@ -44,12 +44,11 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 			r.guardAt(path.Join(r.Resolver.Root, p.Path), p.Why, add)
 		}
 	}
-	for name := range r.Files {
-		abs := name
-		if !filepath.IsAbs(abs) {
-			abs = path.Join(r.Resolver.Root, filepath.ToSlash(name))
+	for _, f := range r.Files {
+		if f.Path == "" {
+			continue // a key that was set
 		}
-		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(abs)); err == nil && found.Kind == ir.File {
+		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(f.Path)); err == nil && found.Kind == ir.File {
 			r.guardLinks(found, ir.WhyPolicy, add)
 			add(r.within(found.Abs), ir.WhyPolicy)
 		}

@@ -18,6 +18,9 @@ import (
 // marks are names at the root of a workspace: two directories and a file.
 var marks = []string{".jp", "accessc.toml", ".accessc"}
 
+// Marks are these names.
+func Marks() []string { return slices.Clone(marks) }
+
 // Refused is the error for a directory that is never taken as workspace by itself.
 type Refused struct {
 	// Dir is the directory that would be the workspace.
