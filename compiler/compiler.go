@@ -58,6 +58,8 @@ type Result struct {
 	Files source.Files
 	// Listed are the directories in which a new file may become a layer.
 	Listed []string
+	// Dangling are symlinks whose targets may become layers.
+	Dangling []string
 	// Members are the patterns by which the workspace lists workspaces in it.
 	Members []string
 	// Patterns are the patterns by which it may.
@@ -99,7 +101,7 @@ func Compile(opts Options) (*Result, error) {
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
 	opts.Layers.Root, opts.Layers.Tree, opts.Layers.View = resolver.Root, opts.Tree, opts.View
 	set, findings := source.Load(opts.Layers)
-	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns, Members: set.Members, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
+	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns, Dangling: set.Dangling, Members: set.Members, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
 	res.first = map[string]ir.Pos{}

@@ -30,6 +30,7 @@ const (
 	DedupChanges    Code = "ACC016"
 	NearlyAccess    Code = "ACC017"
 	EmptyList       Code = "ACC018"
+	LayerDangles    Code = "ACC019"
 	AccessOnDefault Code = "ACC020"
 	AccessNotLocal  Code = "ACC021"
 	AccessNoSource  Code = "ACC022"
@@ -118,6 +119,7 @@ func registry() map[Code]entry {
 			DedupChanges:    {Warning, "dropping a duplicate changes which rule wins"},
 			NearlyAccess:    {Warning, "a key that was meant as access is none"},
 			EmptyList:       {Warning, "an empty list is as good as none"},
+			LayerDangles:    {Warning, "a symlink that would be a layer leads to nothing"},
 			AccessOnDefault: {Error, "the defaults table takes no access"},
 			AccessNotLocal:  {Error, "access is for local tools only"},
 			AccessNoSource:  {Error, "access on a tool that has no source"},

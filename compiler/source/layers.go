@@ -75,6 +75,8 @@ type Set struct {
 	Listed []string
 	// Patterns are those patterns.
 	Patterns []Pattern
+	// Dangling are the absolute paths of symlinks that patterns found and that lead to nothing: a file there becomes a layer.
+	Dangling []string
 	// Members are the patterns by which the workspace lists workspaces in it.
 	Members []string
 }

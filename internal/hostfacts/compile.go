@@ -3,6 +3,7 @@ package hostfacts
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
@@ -177,5 +178,5 @@ func (r *Result) Inputs() []string {
 			out = append(out, f.Path)
 		}
 	}
-	return append(out, r.Listed...)
+	return slices.Concat(out, r.Listed, r.Dangling)
 }

@@ -53,6 +53,9 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 			add(r.within(found.Abs), ir.WhyPolicy)
 		}
 	}
+	for _, link := range r.Dangling {
+		r.guardAt(filepath.ToSlash(link), ir.WhyPolicy, add)
+	}
 	for _, dir := range r.Listed {
 		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(dir)); err == nil {
 			r.guardLinks(found, ir.WhyPolicy, add)
