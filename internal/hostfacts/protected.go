@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -70,6 +71,12 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 		}
 		for _, pattern := range p.Inside(filepath.FromSlash(r.Resolver.Root)) {
 			r.guardPattern(pattern)
+		}
+	}
+	// A directory with a workspace of its own that is moved to where members are listed would be listed.
+	for _, member := range r.Members {
+		for _, mark := range workspace.Marks() {
+			r.guardPattern(member + "/" + mark)
 		}
 	}
 	slices.SortFunc(r.guarded, func(a, b ir.ProtectedPath) int { return strings.Compare(a.Path, b.Path) })
