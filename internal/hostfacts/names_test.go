@@ -1,6 +1,7 @@
 package hostfacts
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"maps"
@@ -36,6 +37,8 @@ type repository struct {
 	t    *rapid.T
 	root string
 	tree fstest.MapFS
+	// member is the pattern of members, nested the directory of a workspace in the tree; empty for none.
+	member, nested string
 }
 
 // names are those of the trees that are drawn: few, so that they meet.
@@ -124,17 +127,22 @@ func (r *repository) grow() []string {
 		p := r.pattern()
 		if r.put(r.instance(p), layer("# none\n")) {
 			patterns = append(patterns, p)
+			if later := r.instance(p); r.chance(2, "dangling") {
+				r.put(later, linkTo(strings.Repeat("../", strings.Count(later, "/"))+"a/later.toml"))
+			}
 		}
 	}
 	members := ""
 	if r.chance(2, "members") {
-		members = "members = [\"" + r.draw([]string{"*", "a/*", "a", "*/b"}, "member") + "\"]\n"
+		r.member = r.draw([]string{"*", "a/*", "a", "*/b"}, "member")
+		members = "members = [\"" + r.member + "\"]\n"
 	}
 	for range rapid.IntRange(0, 2).Draw(r.t, "links") {
 		r.put(r.path(2), linkTo(r.draw([]string{"a", "../a", "b/x.toml", "nowhere", "../b/ab", "a/later.toml"}, "target")))
 	}
-	if r.chance(3, "nested") {
-		r.put(r.path(2)+"/accessc.toml", layer("[tools.inner]\nsource = \"local\"\n"))
+	if r.chance(2, "nested") {
+		r.nested = "b/" + r.path(1)
+		r.put(r.nested+"/accessc.toml", layer("[tools.inner]\nsource = \"local\"\n"))
 	}
 	r.put("a/hostile", layer(hostile))
 	r.put("b/dir/"+r.draw([]string{"x.toml", "access.toml"}, "prepared"), layer(hostile))
@@ -177,13 +185,14 @@ func (r *repository) policy() (string, *Result) {
 	return string(text), res
 }
 
-// started are the directories below the root where tools start by another policy than the root's.
-func (r *repository) started(res *Result) []string {
-	further, _, err := workspace.Further(r.tree)
+// further are the workspaces in the tree, and those of them where tools start that nobody sends there.
+func (r *repository) further(res *Result) (all, listed []string) {
+	all, _, err := workspace.Further(r.tree)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return slices.DeleteFunc(further, func(dir string) bool { return !source.IsMember(res.Members, dir) })
+	unlisted := func(dir string) bool { return !source.IsMember(res.Members, dir) }
+	return all, slices.DeleteFunc(slices.Clone(all), unlisted)
 }
 
 // permitted reports whether a rule by itself lets a tool write a protected path, or nothing is protected from it: its author wants that.
@@ -219,8 +228,12 @@ func (r *repository) change(res *Result, v *ir.View, b *ir.Bindings, patterns []
 		switch {
 		case len(patterns) > 0 && r.chance(2, "matches"):
 			return r.instance(r.draw(patterns, "pattern"))
+		case r.member != "" && r.chance(2, "listed"):
+			return r.instance(r.member) + r.draw([]string{"", "/accessc.toml", "/.jp/x"}, "of a member")
 		case r.chance(4, "mark"):
 			return r.path(2) + "/" + r.draw(all, "mark")
+		case r.chance(4, "target"):
+			return "a/later.toml"
 		case r.chance(2, "existing"):
 			return r.draw(slices.Sorted(maps.Keys(r.tree)), "existing")
 		}
@@ -257,7 +270,7 @@ func (r *repository) change(res *Result, v *ir.View, b *ir.Bindings, patterns []
 			return ""
 		}
 	}
-	from := r.draw([]string{"a/hostile", "b/dir", "b", "a"}, "from")
+	from := r.draw([]string{"a/hostile", "b/dir", "b", "a", cmp.Or(r.nested, "ab")}, "from")
 	src, srcIs := at(from, false)
 	switch kind {
 	case "file", "through":
@@ -311,7 +324,7 @@ func TestNamesChangeNoPolicy(t *testing.T) {
 			seen["a rule for it"]++
 			return
 		}
-		started := r.started(res)
+		further, started := r.further(res)
 		for range 20 {
 			tool, _ := res.Program.Tool(r.draw([]string{"t", "u"}, "tool"))
 			facts := res.Facts(tool)
@@ -329,10 +342,12 @@ func TestNamesChangeNoPolicy(t *testing.T) {
 			case after != before:
 				t.Fatalf("%s: another policy\nbefore %v\nafter %v", kind, show(old), show(r.tree))
 			}
-			if is := r.started(now); len(is) > len(started) {
-				t.Fatalf("%s: tools start in %v, before in %v\nbefore %v\nafter %v", kind, is, started, show(old), show(r.tree))
+			all, listed := r.further(now)
+			if len(all) > len(further) || len(listed) > len(started) {
+				t.Fatalf("%s: workspaces %v, tools start in %v, before %v, %v\nbefore %v\nafter %v",
+					kind, all, listed, further, started, show(old), show(r.tree))
 			}
-			res, started = now, r.started(now)
+			res, further, started = now, all, listed
 		}
 	})
 	irtest.Happened(t, seen, "file", "through", "symlink", "write", "remove", "move", "hard link", "refused")
