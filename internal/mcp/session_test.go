@@ -236,6 +236,8 @@ func TestRefusedCallsDoNotCount(t *testing.T) {
 		{"[" + call("read", "docs/a") + "," + call("write", "docs/a") + "]", false, good},
 		{call("read", "docs/a"), true, `{"id":1,"result":{"isError":true}}`},
 		{call("write", "docs/a"), false, good},
+		{call("other", "docs/a"), true, `{"id":1,"result":{"isError":true}}`},
+		{call("write", "docs/a"), false, good},
 		{call("other", "docs/a"), true, `{"id":1,"error":{"code":1}}`},
 		{call("write", "docs/a"), false, good},
 		{call("other", "docs/a"), true, `{"id":2,"result":{}}`},
