@@ -153,10 +153,12 @@ func (r *repository) grow() []string {
 	// A path at which only another tool has a rule is a name like any other to a tool: such a rule draws ACC048 (RATIONALE D159).
 	finer := ""
 	if r.chance(2, "rule") {
-		finer = ", { path = \"" + r.path(2) + "\", " + r.draw([]string{"write = true", "read = true", "read = true, create = true"}, "caps") + " }"
+		caps := r.draw([]string{"write = true", "read = true", "read = true, create = true"}, "caps")
+		finer = ", { path = \"" + r.path(2) + "\", " + caps + " }"
 	}
 	for _, tool := range []string{"t", "u"} {
-		text += "[tools." + tool + "]\nsource = \"local\"\n[tools." + tool + ".access]\nfs = [{ path = \".\", read = true, write = true }" + finer + "]\n"
+		text += "[tools." + tool + "]\nsource = \"local\"\n[tools." + tool + ".access]\n" +
+			"fs = [{ path = \".\", read = true, write = true }" + finer + "]\n"
 	}
 	r.put("accessc.toml", layer(text))
 	return patterns
@@ -212,96 +214,120 @@ func permitted(res *Result) bool {
 	return false
 }
 
+// changer is a tool that changes names, by its policy as it is now.
+type changer struct {
+	*repository
+	res *Result
+	v   *ir.View
+	b   *ir.Bindings
+}
+
+func (c *changer) at(name string, follow bool) (ir.Place, ir.NodeKind) {
+	place, kind, err := c.res.Resolver.Asked(name, follow, c.b)
+	if err != nil {
+		place.Fault = ir.ReasonOutside
+	}
+	return place, kind
+}
+
+func (c *changer) may(op ir.Operation) bool { return c.v.Decide(op).Allowed() }
+
+// wanted is a name that a tool would like to make.
+func (r *repository) wanted(patterns []string) string {
+	switch {
+	case len(patterns) > 0 && r.chance(2, "matches"):
+		return r.instance(r.draw(patterns, "pattern"))
+	case r.member != "" && r.chance(2, "listed"):
+		return r.instance(r.member) + r.draw([]string{"", "/accessc.toml", "/.jp/x"}, "of a member")
+	case r.chance(4, "mark"):
+		return r.path(2) + "/" + r.draw([]string{"accessc.toml", ".accessc/local.toml", ".jp/config.toml"}, "mark")
+	case r.chance(4, "target"):
+		return "a/later.toml"
+	case r.chance(2, "existing"):
+		return r.draw(slices.Sorted(maps.Keys(r.tree)), "existing")
+	}
+	return r.path(3)
+}
+
 // change does one thing that a tool may do by its policy, and returns its kind; empty where the tool may not, or nothing can
 // be done.
-func (r *repository) change(res *Result, v *ir.View, b *ir.Bindings, patterns []string) string {
-	at := func(name string, follow bool) (ir.Place, ir.NodeKind) {
-		place, kind, err := res.Resolver.Asked(name, follow, b)
-		if err != nil {
-			place.Fault = ir.ReasonOutside
-		}
-		return place, kind
-	}
-	may := func(op ir.Operation) bool { return v.Decide(op).Allowed() }
-	wanted := func() string {
-		all := []string{"accessc.toml", ".accessc/local.toml", ".jp/config.toml"}
-		switch {
-		case len(patterns) > 0 && r.chance(2, "matches"):
-			return r.instance(r.draw(patterns, "pattern"))
-		case r.member != "" && r.chance(2, "listed"):
-			return r.instance(r.member) + r.draw([]string{"", "/accessc.toml", "/.jp/x"}, "of a member")
-		case r.chance(4, "mark"):
-			return r.path(2) + "/" + r.draw(all, "mark")
-		case r.chance(4, "target"):
-			return "a/later.toml"
-		case r.chance(2, "existing"):
-			return r.draw(slices.Sorted(maps.Keys(r.tree)), "existing")
-		}
-		return r.path(3)
-	}
-	kind := r.draw([]string{"file", "through", "symlink", "write", "remove", "move", "hard link"}, "kind")
-	name := wanted()
-	follow := kind == "through" || kind == "write"
-	dst, is := at(name, follow)
+func (c *changer) change(patterns []string) string {
+	kind := c.draw([]string{"file", "through", "symlink", "write", "remove", "move", "hard link"}, "kind")
+	dst, is := c.at(c.wanted(patterns), kind == "through" || kind == "write")
 	if dst.Fault != 0 || dst.At.Root.Kind != ir.Workspace {
 		return ""
 	}
 	to := dst.At.Path
+	switch {
+	case kind == "write":
+		if is != ir.File || !c.may(ir.Access{Cap: ir.Update, On: dst}) {
+			return ""
+		}
+		c.tree[to] = layer(hostile)
+	case kind == "remove":
+		if c.tree[to] == nil || !c.may(ir.Access{Cap: ir.Delete, On: dst, Name: ir.NameFile}) {
+			return ""
+		}
+		delete(c.tree, to)
+	case is != ir.Absent || !c.directories(to):
+		return ""
+	case kind == "move":
+		return c.move(dst, kind)
+	default:
+		return c.make(dst, kind)
+	}
+	return kind
+}
+
+// directories reports whether the directories on the way to a name are there, or may be made.
+func (c *changer) directories(to string) bool {
+	for dir := path.Dir(to); dir != "."; dir = path.Dir(dir) {
+		on, is := c.at(dir, false)
+		if is == ir.Dir {
+			continue
+		}
+		if is != ir.Absent || on.Fault != 0 || !c.may(ir.Access{Cap: ir.Create, On: on, Name: ir.NameDir}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *changer) make(dst ir.Place, kind string) string {
+	to := dst.At.Path
+	made, may := layer(hostile), false
 	switch kind {
-	case "write":
-		if is != ir.File || !may(ir.Access{Cap: ir.Update, On: dst}) {
-			return ""
-		}
-		r.tree[to] = layer(hostile)
-		return kind
-	case "remove":
-		if r.tree[to] == nil || !may(ir.Access{Cap: ir.Delete, On: dst, Name: ir.NameFile}) {
-			return ""
-		}
-		delete(r.tree, to)
-		return kind
+	case "symlink":
+		made = linkTo(strings.Repeat("../", strings.Count(to, "/")) + c.draw([]string{"a/hostile", "b/dir", "nowhere", "a"}, "leads"))
+		may = c.may(ir.Access{Cap: ir.Create, On: dst, Name: ir.NameLink})
+	case "hard link":
+		src, is := c.at("a/hostile", false)
+		may = is == ir.File && c.may(ir.Link{Src: src, Dst: dst})
+	default:
+		may = c.may(ir.Access{Cap: ir.Create, On: dst, Name: ir.NameFile})
+	}
+	if !may {
+		return ""
+	}
+	c.tree[to] = made
+	return kind
+}
+
+func (c *changer) move(dst ir.Place, kind string) string {
+	to, from := dst.At.Path, c.draw([]string{"a/hostile", "b/dir", "b", "a", cmp.Or(c.nested, "ab")}, "from")
+	src, is := c.at(from, false)
+	if is == ir.Absent || from == to || strings.HasPrefix(to, from+"/") ||
+		!c.may(ir.Rename{Src: src, Dst: dst, SrcKind: is, DstKind: ir.Absent}) {
+		return ""
 	}
 	made := fstest.MapFS{}
-	for dir := path.Dir(to); dir != "."; dir = path.Dir(dir) {
-		on, is := at(dir, false)
-		switch {
-		case is == ir.Dir:
-		case is != ir.Absent || on.Fault != 0 || !may(ir.Access{Cap: ir.Create, On: on, Name: ir.NameDir}):
-			return ""
+	for name, f := range c.tree {
+		if rest, in := strings.CutPrefix(name, from); in && (rest == "" || rest[0] == '/') {
+			delete(c.tree, name)
+			made[to+rest] = f
 		}
 	}
-	from := r.draw([]string{"a/hostile", "b/dir", "b", "a", cmp.Or(r.nested, "ab")}, "from")
-	src, srcIs := at(from, false)
-	switch kind {
-	case "file", "through":
-		if is != ir.Absent || !may(ir.Access{Cap: ir.Create, On: dst, Name: ir.NameFile}) {
-			return ""
-		}
-		made[to] = layer(hostile)
-	case "symlink":
-		if is != ir.Absent || !may(ir.Access{Cap: ir.Create, On: dst, Name: ir.NameLink}) {
-			return ""
-		}
-		up := strings.Repeat("../", strings.Count(to, "/"))
-		made[to] = linkTo(up + r.draw([]string{"a/hostile", "b/dir", "nowhere", "a"}, "leads"))
-	case "hard link":
-		if is != ir.Absent || srcIs != ir.File || !may(ir.Link{Src: src, Dst: dst}) {
-			return ""
-		}
-		made[to] = layer(hostile)
-	case "move":
-		if is != ir.Absent || srcIs == ir.Absent || from == to || strings.HasPrefix(to, from+"/") ||
-			!may(ir.Rename{Src: src, Dst: dst, SrcKind: srcIs, DstKind: is}) {
-			return ""
-		}
-		for name, f := range r.tree {
-			if rest, in := strings.CutPrefix(name, from); in && (rest == "" || rest[0] == '/') {
-				delete(r.tree, name)
-				made[to+rest] = f
-			}
-		}
-	}
-	maps.Copy(r.tree, made)
+	maps.Copy(c.tree, made)
 	return kind
 }
 
@@ -329,7 +355,8 @@ func TestNamesChangeNoPolicy(t *testing.T) {
 			tool, _ := res.Program.Tool(r.draw([]string{"t", "u"}, "tool"))
 			facts := res.Facts(tool)
 			old := maps.Clone(r.tree)
-			kind := r.change(res, ir.NewView(tool, ir.Linux, facts), facts.Bindings, patterns)
+			c := &changer{repository: r, res: res, v: ir.NewView(tool, ir.Linux, facts), b: facts.Bindings}
+			kind := c.change(patterns)
 			if kind == "" {
 				seen["refused"]++
 				continue

@@ -315,13 +315,13 @@ func TestOneSetOfLayers(t *testing.T) {
 				seen[k]++
 			}
 		}
-		compareSides(t, c, scenes)
+		compareAll(t, c, scenes)
 	}
 	irtest.Happened(t, seen, append(append([]string{"below the top", "pattern", "dangling", "submodule", "host's layer"}, locals...), hiddens...)...)
 }
 
-// compareSides commits scenes, and compares a start of each in a checkout with the sides of a comparison.
-func compareSides(t *testing.T, c checkout, scenes []*scene) {
+// compareAll commits scenes, clones them, and compares a start of each with the sides of a comparison.
+func compareAll(t *testing.T, c checkout, scenes []*scene) {
 	c.write(".gitattributes", "[attr]other filter=x\n")
 	c.git("add", "-f", "-A")
 	c.git("commit", "-q", "-m", "c")
@@ -358,28 +358,36 @@ func compareSides(t *testing.T, c checkout, scenes []*scene) {
 	if found, err := workspace.FurtherOf(files); err != nil || !slices.Equal(found, revised) {
 		t.Errorf("workspaces of the work tree: %v, %v, of the revision: %v", found, err, revised)
 	}
-	from := c.dir
 	for _, s := range scenes {
-		s.dir = filepath.Join(from, "../clone")
-		if s.submodule != "" {
-			s.write(s.submodule+"/d.toml", c.read(s.submodule+"/d.toml"))
-		}
-		sub, err := tree.Sub(path.Clean(s.at))
-		if err != nil {
-			t.Fatal(err)
-		}
-		start := s.compile(compiler.Options{})
-		for side, res := range map[string]*Result{
-			"the work tree": s.compile(compiler.Options{Layers: source.Request{Shared: true}}),
-			"the revision":  s.compile(compiler.Options{Tree: sub, Layers: source.Request{Shared: true}}),
-		} {
-			if s.refused && side == "the revision" {
-				if res.Program != nil && !res.Findings.Failed() {
-					t.Errorf("%s: %v: the revision is not refused", s.at, s.kind)
-				}
-			} else if why := differ(start, res); why != "" {
-				t.Errorf("%s: %s: %v: %s", s.at, side, s.kind, why)
+		s.compareSides(tree)
+	}
+}
+
+// compareSides compares a start of a scene in the clone with the sides of a comparison.
+func (s *scene) compareSides(tree *revision.Tree) {
+	module := ""
+	if s.submodule != "" {
+		module = s.read(s.submodule + "/d.toml")
+	}
+	s.dir = filepath.Join(s.dir, "../clone")
+	if s.submodule != "" {
+		s.write(s.submodule+"/d.toml", module)
+	}
+	sub, err := tree.Sub(path.Clean(s.at))
+	if err != nil {
+		s.Fatal(err)
+	}
+	start := s.compile(compiler.Options{})
+	for side, res := range map[string]*Result{
+		"the work tree": s.compile(compiler.Options{Layers: source.Request{Shared: true}}),
+		"the revision":  s.compile(compiler.Options{Tree: sub, Layers: source.Request{Shared: true}}),
+	} {
+		if s.refused && side == "the revision" {
+			if res.Program != nil && !res.Findings.Failed() {
+				s.Errorf("%s: %v: the revision is not refused", s.at, s.kind)
 			}
+		} else if why := differ(start, res); why != "" {
+			s.Errorf("%s: %s: %v: %s", s.at, side, s.kind, why)
 		}
 	}
 }
