@@ -253,7 +253,11 @@ func (r *repository) wanted(patterns []string) string {
 // be done.
 func (c *changer) change(patterns []string) string {
 	kind := c.draw([]string{"file", "through", "symlink", "write", "remove", "move", "hard link"}, "kind")
-	dst, is := c.at(c.wanted(patterns), kind == "through" || kind == "write")
+	name, from := c.wanted(patterns), c.draw([]string{"a/hostile", "b/dir", "b", "a", cmp.Or(c.nested, "ab")}, "from")
+	if kind == "move" && c.nested != "" && c.member != "" && c.chance(2, "to the members") {
+		name, from = c.instance(c.member), c.nested
+	}
+	dst, is := c.at(name, kind == "through" || kind == "write")
 	if dst.Fault != 0 || dst.At.Root.Kind != ir.Workspace {
 		return ""
 	}
@@ -272,7 +276,7 @@ func (c *changer) change(patterns []string) string {
 	case is != ir.Absent || !c.directories(to):
 		return ""
 	case kind == "move":
-		return c.move(dst, kind)
+		return c.move(from, dst, kind)
 	default:
 		return c.make(dst, kind)
 	}
@@ -313,8 +317,8 @@ func (c *changer) make(dst ir.Place, kind string) string {
 	return kind
 }
 
-func (c *changer) move(dst ir.Place, kind string) string {
-	to, from := dst.At.Path, c.draw([]string{"a/hostile", "b/dir", "b", "a", cmp.Or(c.nested, "ab")}, "from")
+func (c *changer) move(from string, dst ir.Place, kind string) string {
+	to := dst.At.Path
 	src, is := c.at(from, false)
 	if is == ir.Absent || from == to || strings.HasPrefix(to, from+"/") ||
 		!c.may(ir.Rename{Src: src, Dst: dst, SrcKind: is, DstKind: ir.Absent}) {
@@ -328,6 +332,9 @@ func (c *changer) move(dst ir.Place, kind string) string {
 		}
 	}
 	maps.Copy(c.tree, made)
+	if rest, in := strings.CutPrefix(c.nested, from); in && (rest == "" || rest[0] == '/') {
+		c.nested = to + rest
+	}
 	return kind
 }
 
