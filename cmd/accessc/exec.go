@@ -123,18 +123,7 @@ func (c *execCmd) Run(g *globals) error {
 		return notStarted(usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by"))
 	}
 	if c.Artifact != "" && !c.Command {
-		root := g.Dir
-		if root != "" {
-			var err error
-			if root, err = filepath.Abs(root); err != nil {
-				return notStarted(usageError{err})
-			}
-		}
-		return early.Start(early.Artifact{
-			File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
-			Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(), Contained: c.Contained,
-			Attested: c.attestedArtifact(g),
-		})
+		return c.fromArtifact(g)
 	}
 	call, err := early.Call(c.Arguments, c.Call)
 	if err != nil {
@@ -161,6 +150,22 @@ func (c *execCmd) Run(g *globals) error {
 		return err
 	}
 	return early.ByWhichRule(err, req.Spec, c.Tool)
+}
+
+// fromArtifact starts the tool from an artifact, without the configuration.
+func (c *execCmd) fromArtifact(g *globals) error {
+	root := g.Dir
+	if root != "" {
+		var err error
+		if root, err = filepath.Abs(root); err != nil {
+			return notStarted(usageError{err})
+		}
+	}
+	return early.Start(early.Artifact{
+		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
+		Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(), Contained: c.Contained,
+		Attested: c.attestedArtifact(g),
+	})
 }
 
 // program is the one of --command. A path counts from where the caller stands.

@@ -62,7 +62,8 @@ func (g *globals) furtherSide(opts hostfacts.Options) (*side, error) {
 	}
 	out := &side{members: res.Members, rulesets: res.Rulesets}
 	if res.Findings.Failed() {
-		fmt.Fprintf(g.stderr, "accessc: the workspace %s has mistakes: accessc -C %s check shows those of the work tree\n", opts.Part, opts.Part)
+		fmt.Fprintf(g.stderr, "accessc: the workspace %s has mistakes: accessc -C %s check shows those of the work tree\n",
+			opts.Part, opts.Part)
 	}
 	if res.Program != nil {
 		for _, t := range res.Program.Tools {

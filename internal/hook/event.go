@@ -94,8 +94,13 @@ func failed(v gjson.Result) bool {
 			}
 		}
 		kind := out.Get("resultType")
-		if said(out.Get("interrupted")) || said(out.Get("isError")) || said(out.Get("is_error")) || said(out.Get("error")) || kind.Exists() && kind.Str != "success" {
+		if kind.Exists() && kind.Str != "success" {
 			return true
+		}
+		for _, word := range []string{"interrupted", "isError", "is_error", "error"} {
+			if said(out.Get(word)) {
+				return true
+			}
 		}
 	}
 	return false

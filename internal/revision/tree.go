@@ -152,7 +152,9 @@ func (t *Tree) Sub(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{Commit: t.Commit, objects: t.objects, root: e.id, top: t.top, prefix: path.Join(t.prefix, dir), dirs: map[string][]entry{}}, nil
+	return &Tree{
+		Commit: t.Commit, objects: t.objects, root: e.id, top: t.top, prefix: path.Join(t.prefix, dir), dirs: map[string][]entry{},
+	}, nil
 }
 
 // Close ends git and removes its temporary directory.
