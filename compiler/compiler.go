@@ -20,7 +20,10 @@ import (
 type Options struct {
 	// Root is the workspace root; it must exist.
 	Root string
-	// Layers selects the layers to read; its Root, Tree and View are set by Compile.
+	// Part, unless empty, is a directory of Root, slash-separated, that is the workspace in its place: with Tree it need not be on the
+	// disk. Names of files count from Root.
+	Part string
+	// Layers selects the layers to read; its Root, Base, Tree and View are set by Compile.
 	Layers source.Request
 	// Tree, unless nil, replaces the workspace on the disk: the tree of a revision.
 	Tree fs.ReadLinkFS
@@ -55,6 +58,10 @@ type Result struct {
 	Files source.Files
 	// Listed are the directories in which a new file may become a layer.
 	Listed []string
+	// Dangling are symlinks whose targets may become layers.
+	Dangling []string
+	// Members are the patterns by which the workspace lists workspaces in it.
+	Members []string
 	// Patterns are the patterns by which it may.
 	Patterns []source.Pattern
 	// Bindings are the targets of external rules, approved or not, sorted by rule path. A
@@ -81,6 +88,10 @@ func Compile(opts Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts.Layers.Base = resolver.Root
+	if opts.Part != "" {
+		resolver = resolver.Part(opts.Part)
+	}
 	if opts.Tree != nil {
 		resolver.Replace(opts.Tree)
 	}
@@ -92,7 +103,7 @@ func Compile(opts Options) (*Result, error) {
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
 	opts.Layers.Root, opts.Layers.Tree, opts.Layers.View = resolver.Root, opts.Tree, opts.View
 	set, findings := source.Load(opts.Layers)
-	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
+	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns, Dangling: set.Dangling, Members: set.Members, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
 	res.first, res.sourced = map[string]ir.Pos{}, map[string]struct{}{}

@@ -277,7 +277,7 @@ func (c *Case) Run(t testing.TB) Output {
 	out := Output{Result: res}
 	findings := res.Findings
 	var no *workspace.Refused
-	if _, err := workspace.Find(c.Root, string(c.Options.State)); c.Found && errors.As(err, &no) {
+	if _, err := workspace.Find(c.Root, string(c.Options.State), source.Lists); c.Found && errors.As(err, &no) {
 		findings, res.Program = diag.List{hostfacts.NotWorkspace(no)}, nil
 	}
 	if res.Program != nil {

@@ -159,7 +159,7 @@ func (c *Config) compile() (hostfacts.Options, *hostfacts.Result, error) {
 			return opts, nil, err
 		}
 		own, _ := userdir.Root() // without any there is none that a tool could write
-		if root, err = workspace.Find(cwd, own); err != nil {
+		if root, err = workspace.Find(cwd, own, source.Lists); err != nil {
 			return opts, nil, err
 		}
 	}
@@ -358,23 +358,24 @@ func toolOf(res *hostfacts.Result, r *Request) (*ir.Tool, error) {
 	return t, nil
 }
 
-// count counts a start in the session of its request, unless the constraints of the tool refuse it.
-func (h *Host) count(r *Request, t *ir.Tool) error {
+// count counts a start in the session of its request, unless the constraints of the tool refuse it. The session is nil for a
+// request without one.
+func (h *Host) count(r *Request, t *ir.Tool) (*invocations.Session, error) {
 	if r.Session == "" {
-		return nil
+		return nil, nil
 	}
 	if r.Tool == "" {
-		return errors.New("sandbox: a session counts the starts of tools, and the request names none")
+		return nil, errors.New("sandbox: a session counts the starts of tools, and the request names none")
 	}
 	state, err := userdir.For(h.Workspace())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	session, err := invocations.Open(state.Sessions(), r.Session)
 	if err != nil {
-		return fmt.Errorf("sandbox: %w", err)
+		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	return session.Invoke(t)
+	return session, session.Invoke(t)
 }
 
 // Close kills all tools, waits until they have ended, and frees everything that the host has open.

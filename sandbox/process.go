@@ -23,6 +23,8 @@ type Process struct {
 	err   error
 	// told has the events that Request.Events has not been told of yet.
 	told *queue
+	// completed counts the end of a tool without an error in its session, nil without one.
+	completed func()
 }
 
 // child is a process of a tool, however it was started.
@@ -123,6 +125,9 @@ func (p *Process) run(ctx context.Context) {
 	err = errors.Join(err, p.streams.wait(p.request.WaitDelay))
 	if cancelled != nil && !state.Success() {
 		err = errors.Join(cancelled, err)
+	}
+	if p.completed != nil && state.Success() {
+		p.completed()
 	}
 	p.state, p.err = &state, err
 	p.emit(Event{Kind: Ended, State: &state})

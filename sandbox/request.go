@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/start"
 )
 
@@ -33,7 +34,8 @@ type Request struct {
 	WorkspaceID, ConversationID string
 	// Session, if set, counts this start of Tool in the session of that name, together with all processes of the user that
 	// take part in it, and holds the constraints of the tool: how often it may be started, and after which others. The name
-	// has up to 256 bytes of visible characters. A start that fails later stays counted.
+	// has up to 256 bytes of visible characters. A start that fails uses nothing up, and a
+	// tool that needs this one first may be started once it has ended with status 0.
 	Session string
 	// Dir is where the tool starts, if that lies in the workspace; otherwise it starts at the root
 	// of the workspace.
@@ -149,12 +151,19 @@ func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 		return nil, errUnheard
 	}
 	p, err := h.plan(&r)
+	var session *invocations.Session
 	if err == nil {
-		err = h.count(&r, p.tool)
+		session, err = h.count(&r, p.tool)
 	}
 	if err != nil {
 		return nil, startError(err)
 	}
+	started := false
+	defer func() {
+		if session != nil && !started {
+			_ = session.Failed(p.tool) // one that stays counted uses up too much
+		}
+	}()
 	s, err := openStreams(&r)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -170,6 +179,10 @@ func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 	s.started(err == nil)
 	if err != nil {
 		return nil, startError(err)
+	}
+	started = true
+	if session != nil {
+		out.completed = func() { _ = session.Completed(p.tool) } // what is not counted has others wait
 	}
 	go out.run(ctx)
 	return out, nil

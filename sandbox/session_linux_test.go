@@ -17,10 +17,25 @@ constraints.max_invocations = 2
 source = "local"
 command = "/bin/true"
 constraints.only_after = ["build"]
+
+[tools.broken]
+source = "local"
+command = "/bin/false"
+constraints.max_invocations = 1
+
+[tools.absent]
+source = "local"
+command = "nowhere"
+constraints.max_invocations = 1
+
+[tools.after]
+source = "local"
+command = "/bin/true"
+constraints.only_after = ["broken"]
 `
 
 // TestSession: starts of a session are counted across hosts, those of another session and of none apart; the constraints of a
-// tool refuse a start before anything of it has run.
+// tool refuse a start before anything of it has run. A tool that has ended with another status than 0 has not completed.
 func TestSession(t *testing.T) {
 	h, ws := openWith(t, constrained)
 	second, err := sandbox.Open(sandbox.Config{Dir: ws})
@@ -43,6 +58,10 @@ func TestSession(t *testing.T) {
 		{h, "build", "", ""},
 		{h, "build", "\n", "expected 1 to 256 bytes"},
 		{h, "", "a", "names none"},
+		{h, "absent", "c", "nowhere"},
+		{h, "absent", "c", "nowhere"}, // a start that failed has used nothing up
+		{h, "broken", "c", ""},
+		{h, "after", "c", "only after broken"},
 	} {
 		r := sandbox.Request{Tool: c.tool, Session: c.session}
 		if c.tool == "" {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/acp"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/judge/action"
@@ -115,7 +116,7 @@ func (p policies) compile(dir string) (*hostfacts.Result, error) {
 	g := p.g.asking()
 	if g.Dir == "" {
 		own, _ := userdir.Root() // without any there is none that an agent could write
-		root, err := workspace.Find(dir, own)
+		root, err := workspace.Find(dir, own, source.Lists)
 		if err != nil {
 			return nil, err
 		}

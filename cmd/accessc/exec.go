@@ -23,6 +23,7 @@ import (
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
@@ -58,6 +59,8 @@ type execCmd struct {
 	lists []list
 	// made is the layer that makes a tool of a command with presets, empty where none does.
 	made string
+	// failed takes the count of the start back, nil for none.
+	failed func()
 	// wrapped is the artifact of a start by bubblewrap.
 	wrapped []byte
 }
@@ -123,18 +126,7 @@ func (c *execCmd) Run(g *globals) error {
 		return notStarted(usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by"))
 	}
 	if c.Artifact != "" && !c.Command {
-		root := g.Dir
-		if root != "" {
-			var err error
-			if root, err = filepath.Abs(root); err != nil {
-				return notStarted(usageError{err})
-			}
-		}
-		return early.Start(early.Artifact{
-			File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
-			Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(), Contained: c.Contained,
-			Attested: c.attestedArtifact(g),
-		})
+		return c.fromArtifact(g)
 	}
 	call, err := early.Call(c.Arguments, c.Call)
 	if err != nil {
@@ -145,6 +137,11 @@ func (c *execCmd) Run(g *globals) error {
 		Dir: cwd, Args: c.Args, Call: call, Accept: c.Accept,
 		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary, Evidence: c.Evidence, For: c.For,
 	}
+	defer func() {
+		if c.failed != nil {
+			c.failed() // accessc ends with a tool that has started
+		}
+	}()
 	if err := c.policyOf(g, &req); err != nil {
 		return notStarted(err)
 	}
@@ -156,6 +153,22 @@ func (c *execCmd) Run(g *globals) error {
 		return err
 	}
 	return early.ByWhichRule(err, req.Spec, c.Tool)
+}
+
+// fromArtifact starts the tool from an artifact, without the configuration.
+func (c *execCmd) fromArtifact(g *globals) error {
+	root := g.Dir
+	if root != "" {
+		var err error
+		if root, err = filepath.Abs(root); err != nil {
+			return notStarted(usageError{err})
+		}
+	}
+	return early.Start(early.Artifact{
+		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
+		Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(), Contained: c.Contained,
+		Attested: c.attestedArtifact(g),
+	})
 }
 
 // program is the one of --command. A path counts from where the caller stands.
@@ -221,7 +234,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err := g.confirmSensitive(res, t, !c.NoPrompt); err != nil {
 		return err
 	}
-	if err := c.invoke(res, t); err != nil {
+	if err := c.invoke(req, res, t); err != nil {
 		return err
 	}
 	if c.Means == meansBubblewrap {
@@ -295,7 +308,7 @@ func (c *execCmd) extend(g *globals) (*globals, error) {
 }
 
 // invoke counts the start in the session, and refuses one that the constraints of the tool forbid.
-func (c *execCmd) invoke(res *hostfacts.Result, t *ir.Tool) error {
+func (c *execCmd) invoke(req *start.Request, res *hostfacts.Result, t *ir.Tool) error {
 	if t.Constraints != nil && t.Constraints.Forbidden {
 		return usagef("the constraints of %s forbid it: %s", t.Name, t.Constraints.Origin)
 	}
@@ -308,6 +321,15 @@ func (c *execCmd) invoke(res *hostfacts.Result, t *ir.Tool) error {
 	}
 	if err != nil {
 		return usageError{err}
+	}
+	c.failed = func() { _ = session.Failed(t) } // one that stays counted uses up too much
+	req.Ended = func(status int) {
+		if status != 0 {
+			return
+		}
+		if err := session.Completed(t); err != nil {
+			fmt.Fprintf(req.Messages, "accessc: --session: %s\n", visible.Message(err.Error()))
+		}
 	}
 	return nil
 }

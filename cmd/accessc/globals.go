@@ -61,7 +61,7 @@ func (g *globals) findRoot() (string, error) {
 		return "", err
 	}
 	own, _ := userdir.Root() // without any there is none that a tool could write
-	return workspace.Find(cwd, own)
+	return workspace.Find(cwd, own, source.Lists)
 }
 
 // refused reports why a directory is no workspace.

@@ -27,13 +27,22 @@ func (p *hookPolicy) counted(a *hook.Agent, e *hook.Event, ans hook.Answer) hook
 	return ans
 }
 
-// used counts a call that was made, unless its answer has counted it.
+// used counts a call that was made, unless its answer has counted it, and one that has ended without an error as completed.
 func (p *hookPolicy) used(a *hook.Agent, e *hook.Event) {
 	switch a.Settle(e, p.Answer(a, e)).Outcome {
 	case hook.Pass, hook.Ask:
 		_ = p.count(e, invocations.Counts.Settle) // it was made in any case
-	case hook.Allow, hook.Deny:
+	case hook.Allow:
+	case hook.Deny:
+		return
 	}
+	if e.Failed {
+		return
+	}
+	_ = p.count(e, func(c invocations.Counts, _ func(invocations.Counts) string) string {
+		c.Complete(p.names(e)...) // what is not counted has others wait
+		return ""
+	})
 }
 
 // counting counts the invocations of a function, which returns a reason to refuse them.
@@ -58,6 +67,24 @@ func (p *hookPolicy) count(e *hook.Event, how counting) error {
 		}
 		return nil
 	})
+}
+
+// names are those under which a call is counted.
+func (p *hookPolicy) names(e *hook.Event) []string {
+	switch {
+	case e.Call.What == hook.Server, e.Call.What == hook.Unknown:
+		var out []string
+		for _, of := range e.Call.Targets(p.servers()) {
+			if of.Server != "" {
+				out = append(out, p.server(of.Server).Names(of.Tool)...)
+			}
+		}
+		return out
+	case e.Call.What == hook.Shell && !p.Judge.OnlyRefuses:
+		return []string{p.Judge.Files.View.Tool.Name}
+	default:
+		return nil
+	}
 }
 
 // invoke counts the tool or server of a call, or returns the reason why its constraints refuse it.

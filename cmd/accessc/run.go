@@ -174,7 +174,6 @@ func placed(root, written string) (path string, external bool, err error) {
 	return "", false, fmt.Errorf("it is neither in the workspace, %s, nor below the home directory; accessc mount makes a name for it", root)
 }
 
-
 // net are the rules on hosts.
 func (c *runCmd) net() ([]string, error) {
 	var out []string

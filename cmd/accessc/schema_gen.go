@@ -23,6 +23,7 @@ type config struct {
 	Members      []string          `json:"members,omitempty" jsonschema_description:"Directories below this one with a configuration of their own, such as packages/*."`
 	Layers       []layer           `json:"layers,omitempty" jsonschema_description:"In the user's own file: how far the files that a pattern matches are trusted."`
 	Extends      []string          `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it; and presets such as preset:rust, for every local tool of this file."`
+	Members      []string          `json:"members,omitempty" jsonschema_description:"At the root of a workspace: the workspaces in it that may start tools, such as packages/*."`
 	Tools        map[string]tool   `json:"tools,omitempty" jsonschema_description:"Tools by name."`
 	Conversation *conversation     `json:"conversation,omitempty"`
 	Servers      map[string]server `json:"servers,omitempty" jsonschema_description:"MCP servers by name; accessc mcp starts them."`

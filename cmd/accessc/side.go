@@ -25,6 +25,9 @@ type side struct {
 	rulesets []*ruleset.Set
 	// res is the compilation on this host, nil for a manifest.
 	res *hostfacts.Result
+	// members are the patterns by which its workspace lists those in it, and further are those; nil where nobody looked.
+	members []string
+	further further
 }
 
 // views are the policies of a side as recorded runs are judged by them, with the places of the run.
@@ -53,7 +56,9 @@ func changes(old, new *side) ([]explain.Change, error) {
 	if err := addLedgers(old.policies, new.policies); err != nil {
 		return nil, err
 	}
-	return append(explain.Changes(old.policies, new.policies), explain.RulesetChanges(old.rulesets, new.rulesets)...), nil
+	out := append(explain.Changes(old.policies, new.policies), explain.RulesetChanges(old.rulesets, new.rulesets)...)
+	more, err := furtherChanges(old, new)
+	return append(out, more...), err
 }
 
 // side loads one side of a comparison: a directory, a manifest, or a revision of the
@@ -116,11 +121,12 @@ func (g *globals) sideOf(root string, tree fs.ReadLinkFS) (*side, error) {
 	if res.Program == nil {
 		return nil, g.sayText(res.Findings, res.Files, "")
 	}
-	out := &side{rulesets: res.Rulesets, res: res}
+	out := &side{rulesets: res.Rulesets, res: res, members: res.Members}
 	for _, t := range res.Program.Tools {
 		out.policies = append(out.policies, compare.Policy{Tool: t})
 	}
-	return out, nil
+	out.further, err = g.furtherOf(opts, res.Members)
+	return out, err
 }
 
 // addLedgers gives both sides the ledgers that they are compared by: to a tool that

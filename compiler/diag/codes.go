@@ -30,6 +30,7 @@ const (
 	DedupChanges    Code = "ACC016"
 	NearlyAccess    Code = "ACC017"
 	EmptyList       Code = "ACC018"
+	LayerDangles    Code = "ACC019"
 	AccessOnDefault Code = "ACC020"
 	AccessNotLocal  Code = "ACC021"
 	AccessNoSource  Code = "ACC022"
@@ -119,6 +120,7 @@ func registry() map[Code]entry {
 			DedupChanges:    {Warning, "dropping a duplicate changes which rule wins"},
 			NearlyAccess:    {Error, "a key reads like a part of the policy and is none"},
 			EmptyList:       {Warning, "an empty list is as good as none"},
+			LayerDangles:    {Warning, "a symlink that would be a layer leads to nothing"},
 			AccessOnDefault: {Error, "the defaults table takes no rules"},
 			AccessNotLocal:  {Error, "access is for local tools only"},
 			AccessNoSource:  {Error, "access on a tool that has no source"},

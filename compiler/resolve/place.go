@@ -36,6 +36,11 @@ func New(root string, disk *Disk) (*Resolver, error) {
 	return &Resolver{Disk: disk, Root: found.Abs}, nil
 }
 
+// Part returns a resolver for a directory of the workspace, which need not be on the disk: its paths are those of a tree (Replace).
+func (r *Resolver) Part(dir string) *Resolver {
+	return &Resolver{Disk: r.Disk, Root: r.abs(dir), Home: r.Home}
+}
+
 // RulePath is the result of evaluating a rule's path.
 type RulePath struct {
 	// Lexical is the path with ".." collapsed and symlinks unresolved.

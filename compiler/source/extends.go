@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -159,9 +160,35 @@ func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error)
 	err = w.directory(at, "", w.closure([]int{0}))
 	var out []string
 	for _, name := range w.found {
-		out = append(out, filepath.Join(base, filepath.FromSlash(name)))
+		file := filepath.Join(base, filepath.FromSlash(name))
+		if l.dangles(kind, file) {
+			l.set.Dangling = append(l.set.Dangling, file)
+			d := diag.New(diag.LayerDangles, ir.Pos{File: l.name(file)}, 0)
+			d.Label = "nothing is where this symlink leads, so it is no layer"
+			d.Hint = "remove it, or make the file"
+			l.diags.Add(d)
+			continue
+		}
+		out = append(out, file)
 	}
 	return out, err
+}
+
+// dangles reports whether a name that a pattern found is a symlink that leads to nothing. Such a name is none that anybody wrote down,
+// and like that of a file which is not there yet. A submodule, and a loop, is no nothing.
+// See RATIONALE D370.
+func (l *loader) dangles(kind ir.Layer, file string) bool {
+	if _, edited := l.req.Edited[file]; edited {
+		return false
+	}
+	nothing := func(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+	if !l.confined {
+		_, err := l.req.View.Stat(file)
+		return nothing(err)
+	}
+	w := l.workspace(kind)
+	at, dangling, err := w.follow(file)
+	return dangling && nothing(err) && inSubmodule(w.tree, at) == nil
 }
 
 // directory returns where a directory is listed: in the workspace, or on the disk.

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +21,8 @@ import (
 type Request struct {
 	// Root is the canonical workspace root.
 	Root string
+	// Base is the directory that names of files count from; empty means Root.
+	Base string
 	// User is the path of the user's own file; empty leaves that layer out.
 	User string
 	// Shared leaves out the layers that are not committed with the workspace: the user's, and
@@ -72,6 +75,10 @@ type Set struct {
 	Listed []string
 	// Patterns are those patterns.
 	Patterns []Pattern
+	// Dangling are the absolute paths of symlinks that patterns found and that lead to nothing: a file there becomes a layer.
+	Dangling []string
+	// Members are the patterns by which the workspace lists workspaces in it.
+	Members []string
 }
 
 // Load reads every layer. It goes on after an error, so that one run reports the
@@ -80,6 +87,9 @@ func Load(req Request) (Set, diag.List) {
 	disk, closed, err := onDisk(req.View, req.Root)
 	defer closed()
 	l := loader{req: req, set: Set{Files: Files{}}, merged: map[merged]bool{}, disk: disk, reads: reads{until: time.Now().Add(maxTime)}}
+	if err != nil && req.Tree != nil {
+		l.disk, err = workspace{req.Root, req.Tree}, nil // a directory that the disk does not have
+	}
 	if err != nil {
 		l.unreadable(req.Root, oserr.Reason(err).Error())
 		return l.set, l.diags
@@ -235,6 +245,7 @@ func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	l.stack = append(l.stack, link{path, real, from})
 	l.extends(kind, f, root)
 	l.stack = l.stack[:len(l.stack)-1]
+	l.members(path, root)
 	l.merged[once] = true
 	l.set.Layers = append(l.set.Layers, Layer{kind, f, root, l.narrow, l.confined})
 }
@@ -390,7 +401,7 @@ func (l *loader) setKey(i int, s string) {
 func (l *loader) name(path string) string {
 	path = absolute(path)
 	top := filepath.Dir(l.req.Root) == l.req.Root // below it a name would lack its slash
-	if rel, err := filepath.Rel(l.req.Root, path); !top && err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(cmp.Or(l.req.Base, l.req.Root), path); !top && err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
 	if l.req.Home != "" {

@@ -51,6 +51,10 @@ func sentence(tool string, d compare.Difference) string {
 		return clean(tool) + " is a new tool: " + clean(d.Where)
 	case d.Kind == compare.Presence:
 		return clean(tool) + " is gone: " + clean(d.Where)
+	case d.Kind == compare.Nesting && d.Wider:
+		return clean(tool) + " may now " + clean(d.What) + ", " + clean(d.Where)
+	case d.Kind == compare.Nesting:
+		return clean(tool) + " may no longer " + clean(d.What) + ", " + clean(d.Where)
 	case d.Kind == compare.Ruling:
 		return clean(tool) + " " + rulings[d.What] + " " + clean(region(d))
 	case d.Kind == compare.Enforcement:
@@ -107,7 +111,7 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 		if d.Resource == ir.Commands && t.Commands != nil {
 			return t.Commands.Origin.Pos
 		}
-	case compare.Presence, compare.Confinement, compare.Sharing, compare.Enforcement, compare.Inspection, compare.Credentials, compare.Ruling, compare.Live:
+	case compare.Presence, compare.Confinement, compare.Sharing, compare.Enforcement, compare.Inspection, compare.Credentials, compare.Ruling, compare.Live, compare.Nesting:
 	}
 	return ir.Pos{}
 }
@@ -148,5 +152,6 @@ var kinds = []struct{ class, title, less string }{
 	{"tool.home.widened", "its home is shared with other tools", "its home is no longer shared with other tools"},
 	{"tool.accept.widened", "a gap is accepted", "a gap is no longer accepted"},
 	{"tool.enforcement.weakened", "a system enforces a cell less", "a system enforces a cell better"},
+	{"workspace.added", "a further workspace, or tools start there", "no further workspace, or no tools start there"},
 	{"ruleset.widened", "a ruleset allows more or denies less", "a ruleset allows less or denies more"},
 }

@@ -16,6 +16,10 @@ import (
 // Change is the difference of one tool, or of one ruleset, between two configurations.
 type Change struct {
 	Name string
+	// Workspace is the path of the further workspace that it is about, empty for the one of the comparison; Further is true for the
+	// workspace itself.
+	Workspace string
+	Further   bool
 	// Ruleset is true for a ruleset, which Comparison is about.
 	Ruleset bool
 	rulediff.Comparison
@@ -134,13 +138,14 @@ func (c Change) heldLess() bool {
 func headline(cs []Change) string {
 	sets, tools := []Change{}, []Change{}
 	for _, c := range cs {
-		if c.Ruleset {
+		switch {
+		case c.Ruleset:
 			sets = append(sets, c)
-		} else {
+		case !c.Further:
 			tools = append(tools, c)
 		}
 	}
-	return toolsHeadline(tools) + rulesetsHeadline(sets)
+	return toolsHeadline(tools) + rulesetsHeadline(sets) + furtherHeadline(cs)
 }
 
 // toolsHeadline counts the tools that may do more, those that may do less, and those that a system
@@ -335,6 +340,8 @@ type ChangesDocument struct {
 	Version  int          `json:"format_version"`
 	Tools    []ChangeDoc  `json:"tools"`
 	Rulesets []RulingsDoc `json:"rulesets"`
+	// Workspaces are those in the one of the comparison.
+	Workspaces []FurtherDoc `json:"workspaces,omitempty"`
 	// Replay is the judgement of recorded runs, if there are any.
 	Replay []ReplayDoc `json:"replay,omitempty"`
 }
@@ -342,6 +349,7 @@ type ChangesDocument struct {
 // ChangeDoc is one tool's part of a comparison.
 type ChangeDoc struct {
 	Tool        string          `json:"tool"`
+	Workspace   string          `json:"workspace,omitempty"`
 	Status      string          `json:"status,omitempty"`
 	Verdict     string          `json:"verdict"`
 	Differences []DifferenceDoc `json:"differences"`
@@ -368,11 +376,15 @@ type DifferenceDoc struct {
 func ChangesJSON(cs []Change) ChangesDocument {
 	doc := ChangesDocument{Version: FormatVersion, Tools: []ChangeDoc{}, Rulesets: []RulingsDoc{}}
 	for _, c := range cs {
-		if c.Ruleset {
+		switch {
+		case c.Ruleset:
 			doc.Rulesets = append(doc.Rulesets, rulingsDoc(c))
 			continue
+		case c.Further:
+			doc.Workspaces = append(doc.Workspaces, furtherDoc(c))
+			continue
 		}
-		t := ChangeDoc{Tool: c.Name, Status: c.Status, Verdict: c.Verdict.String(), Differences: []DifferenceDoc{}}
+		t := ChangeDoc{Tool: c.Name, Workspace: c.Workspace, Status: c.Status, Verdict: c.Verdict.String(), Differences: []DifferenceDoc{}}
 		for _, d := range c.Differences {
 			t.Differences = append(t.Differences, differenceDoc(d))
 		}

@@ -126,10 +126,17 @@ func directory(p string) string {
 
 // title names a tool or a ruleset. No tool's name has a blank.
 func (c Change) title() string {
-	if c.Ruleset {
-		return "ruleset " + c.Name
+	in := ""
+	if c.Workspace != "" {
+		in = " in " + c.Workspace
 	}
-	return c.Name
+	switch {
+	case c.Further:
+		return "workspace " + c.Workspace
+	case c.Ruleset:
+		return "ruleset " + c.Name + in
+	}
+	return c.Name + in
 }
 
 // rulesetsHeadline counts the rulesets that are wider, and narrower.
@@ -157,13 +164,14 @@ func rulesetsHeadline(cs []Change) string {
 
 // unchanged counts the tools for which nothing has changed.
 func unchanged(cs []Change) int {
-	tools := slices.DeleteFunc(slices.Clone(cs), func(c Change) bool { return c.Ruleset })
+	tools := slices.DeleteFunc(slices.Clone(cs), func(c Change) bool { return c.Ruleset || c.Further })
 	return len(tools) - len(Differing(tools))
 }
 
 // RulingsDoc is one ruleset's part of a comparison in JSON.
 type RulingsDoc struct {
 	Ruleset     string      `json:"ruleset"`
+	Workspace   string      `json:"workspace,omitempty"`
 	Status      string      `json:"status,omitempty"`
 	Verdict     string      `json:"verdict"`
 	Differences []RulingDoc `json:"differences"`
@@ -199,7 +207,7 @@ type RegionDoc struct {
 }
 
 func rulingsDoc(c Change) RulingsDoc {
-	out := RulingsDoc{Ruleset: c.Name, Status: c.Status, Verdict: c.Verdict.String(), Differences: []RulingDoc{}, Sampled: c.Sampled, Open: c.Open}
+	out := RulingsDoc{Ruleset: c.Name, Workspace: c.Workspace, Status: c.Status, Verdict: c.Verdict.String(), Differences: []RulingDoc{}, Sampled: c.Sampled, Open: c.Open}
 	for _, x := range c.Classes {
 		d := RulingDoc{Wider: x.Wider(), Old: judgedDoc(x.Old), New: judgedDoc(x.New), Example: asDecided(x.Example), Beside: x.Beside}
 		for _, r := range x.Regions {

@@ -30,7 +30,7 @@ func Widenings(cs []Change) []Widening {
 			}
 		}
 		if c.RaisesRisk() {
-			out = append(out, Widening{"tool.risk.raised", c.Name, compare.Difference{
+			out = append(out, Widening{"tool.risk.raised", c.title(), compare.Difference{
 				Wider: true, What: "risk " + c.Risk[1] + ", was " + c.Risk[0],
 			}})
 		}
@@ -59,6 +59,8 @@ func classes(d compare.Difference) []string {
 		return []string{"tool.credentials.widened"}
 	case compare.Ruling:
 		return []string{"ruleset.widened"}
+	case compare.Nesting:
+		return []string{"workspace.added"}
 	case compare.Live:
 		return []string{"tool.may.widened"}
 	case compare.Grant, compare.Inspection:

@@ -45,6 +45,8 @@ type Event struct {
 	Chosen bool
 	// Call is the use of the tool.
 	Call Call
+	// Failed says of a report that the tool has ended with an error.
+	Failed bool
 	// Asks says whether an answer can have the agent ask a person, Rewrites whether it can change
 	// the call.
 	Asks, Rewrites bool
@@ -60,6 +62,7 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.Failed = e.Stage == After && (e.Name == "PostToolUseFailure" || failed(v))
 	if e.Project == "" {
 		e.Project = e.Dir
 	}
@@ -70,6 +73,37 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 		return nil, errors.New("the event names no session")
 	}
 	return e, nil
+}
+
+// failed reports whether the report of a used tool has a result with an error, in any of the forms that agents write it.
+func failed(v gjson.Result) bool {
+	said := func(v gjson.Result) bool {
+		return v.Exists() && v.Type != gjson.Null && v.Type != gjson.False && v.String() != ""
+	}
+	if said(v.Get("error")) {
+		return true
+	}
+	for _, name := range []string{"tool_response", "toolResult", "tool_result", "tool_output", "result"} {
+		out := v.Get(name)
+		if out.Type == gjson.String && gjson.Valid(out.Str) {
+			out = gjson.Parse(out.Str)
+		}
+		for _, code := range []string{"exit_code", "exitCode", "metadata.exit_code", "metadata.exit"} {
+			if c := out.Get(code); c.Type == gjson.Number && c.Num != 0 {
+				return true
+			}
+		}
+		kind := out.Get("resultType")
+		if kind.Exists() && kind.Str != "success" {
+			return true
+		}
+		for _, word := range []string{"interrupted", "isError", "is_error", "error"} {
+			if said(out.Get(word)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // read reads an event: one JSON object that no parser could read otherwise, in all of its depth.

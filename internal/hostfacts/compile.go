@@ -3,6 +3,7 @@ package hostfacts
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
@@ -54,6 +55,9 @@ func Compile(opts Options) (*Result, error) {
 	resolver, err := resolve.New(opts.Root, resolve.Through(opts.View))
 	if err != nil {
 		return nil, err
+	}
+	if opts.Part != "" {
+		resolver = resolver.Part(opts.Part)
 	}
 	if r.State == "" {
 		if r.State, err = userdir.For(resolver.Root); err != nil && opts.Resolve {
@@ -174,5 +178,5 @@ func (r *Result) Inputs() []string {
 			out = append(out, f.Path)
 		}
 	}
-	return append(out, r.Listed...)
+	return slices.Concat(out, r.Listed, r.Dangling)
 }

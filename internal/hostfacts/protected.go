@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -44,15 +45,17 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 			r.guardAt(path.Join(r.Resolver.Root, p.Path), p.Why, add)
 		}
 	}
-	for name := range r.Files {
-		abs := name
-		if !filepath.IsAbs(abs) {
-			abs = path.Join(r.Resolver.Root, filepath.ToSlash(name))
+	for _, f := range r.Files {
+		if f.Path == "" {
+			continue // a key that was set
 		}
-		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(abs)); err == nil && found.Kind == ir.File {
+		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(f.Path)); err == nil && found.Kind == ir.File {
 			r.guardLinks(found, ir.WhyPolicy, add)
 			add(r.within(found.Abs), ir.WhyPolicy)
 		}
+	}
+	for _, link := range r.Dangling {
+		r.guardAt(filepath.ToSlash(link), ir.WhyPolicy, add)
 	}
 	for _, dir := range r.Listed {
 		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(dir)); err == nil {
@@ -68,6 +71,12 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 		}
 		for _, pattern := range p.Inside(filepath.FromSlash(r.Resolver.Root)) {
 			r.guardPattern(pattern)
+		}
+	}
+	// A directory with a workspace of its own that is moved to where members are listed would be listed.
+	for _, member := range r.Members {
+		for _, mark := range workspace.Marks() {
+			r.guardPattern(member + "/" + mark)
 		}
 	}
 	slices.SortFunc(r.guarded, func(a, b ir.ProtectedPath) int { return strings.Compare(a.Path, b.Path) })

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/revision"
 	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir/compare"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
@@ -42,12 +44,25 @@ func newCheckout(t *testing.T, args ...string) checkout {
 	return c
 }
 
-func (c checkout) git(args ...string) string {
+func (c checkout) git(args ...string) string { return c.feed("", args...) }
+
+func (c checkout) read(name string) string {
+	c.Helper()
+	data, err := os.ReadFile(filepath.Join(c.dir, filepath.FromSlash(name)))
+	if err != nil {
+		c.Fatal(err)
+	}
+	return string(data)
+}
+
+// feed runs git with a standard input.
+func (c checkout) feed(text string, args ...string) string {
 	c.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "core.symlinks=true", "-c", "protocol.file.allow=always"}, args...)...)
 	cmd.Dir = c.dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	cmd.Stdin = strings.NewReader(text)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		c.Fatalf("git %q: %v: %s", args, err, out)
@@ -177,9 +192,12 @@ func TestTrackedBelow(t *testing.T) {
 type scene struct {
 	checkout
 	r    *rand.Rand
-	at   string // of the workspace in the repository
+	base string // of all of the scene's files in the repository
+	at   string // of the workspace
 	kind []string
 	n    int
+	// submodule is the path of one in the repository, empty for none.
+	submodule string
 	// refused is set where the revision has to be refused.
 	refused bool
 }
@@ -205,14 +223,22 @@ func (s *scene) layer(name string, extends ...string) {
 
 // draw writes the files of the i-th commit.
 func (s *scene) draw(i int) {
+	s.at = s.base
 	if s.chance("below the top") {
-		s.at = "ws/"
+		s.at += "ws/"
 	}
 	var extends []string
 	if s.chance("pattern") {
 		extends = append(extends, "conf/**/*.toml")
 		s.layer("conf/a.toml")
 		s.layer("conf/deep/b.toml")
+		if s.chance("dangling") {
+			s.link(s.at+"conf/c.toml", "later.toml")
+		}
+		if s.chance("submodule") {
+			s.layer("conf/sub/d.toml")
+			s.submodule, s.refused = s.at+"conf/sub", true
+		}
 	}
 	s.layer("accessc.toml", extends...)
 	if s.chance("host's layer") {
@@ -242,19 +268,19 @@ func (s *scene) hidden(i int) {
 	s.kind = append(s.kind, kind)
 	switch kind {
 	case "encoding":
-		s.write(".gitattributes", "*.toml text\naccessc.toml working-tree-encoding=ISO-8859-1\n")
+		s.write(s.base+".gitattributes", "*.toml text\naccessc.toml working-tree-encoding=ISO-8859-1\n")
 		s.refused = true
 	case "ident below":
 		s.layer(".jp/config.toml")
 		s.write(s.at+".jp/.gitattributes", "/config.* ident\n")
 		s.refused = true
 	case "macro":
-		s.write(".gitattributes", "[attr]other filter=x\n**/*.toml other\n")
+		s.write(s.base+".gitattributes", "**/*.toml other\n") // a macro of the top
 		s.refused = true
 	case "taken away":
-		s.write(".gitattributes", "* filter=x ident\n*.toml -filter !ident\nlocal.toml eol=lf\n")
+		s.write(s.base+".gitattributes", "* filter=x ident\n*.toml -filter !ident\nlocal.toml eol=lf\n")
 	case "of other files":
-		s.write(".gitattributes", "*.bin filter=lfs\nsrc/*.toml ident\n/nested/** filter=lfs\n")
+		s.write(s.base+".gitattributes", "*.bin filter=lfs\nsrc/*.toml ident\n/nested/** filter=lfs\n")
 	}
 }
 
@@ -271,41 +297,99 @@ var locals = []string{
 func TestOneSetOfLayers(t *testing.T) {
 	seen := map[string]int{}
 	seed := epoch.Seed(t)
-	for i := range irtest.Times(1000) {
-		s := &scene{checkout: newCheckout(t), r: epoch.Source(seed, uint64(i))}
-		s.draw(i)
-		s.git("add", "-f", "-A")
-		s.git("commit", "-q", "-m", "c")
-		s.git("clone", "-q", ".", "../clone")
-		s.dir = filepath.Join(s.dir, "../clone")
-		for _, k := range s.kind {
-			seen[k]++
-		}
-		start := s.compile(compiler.Options{})
-		work := s.compile(compiler.Options{Layers: source.Request{Shared: true}})
-		repo, err := revision.Find(filepath.Join(s.dir, s.at))
-		if err != nil {
-			t.Fatal(err)
-		}
-		tree, err := repo.Open("HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
-		review := s.compile(compiler.Options{Tree: tree, Layers: source.Request{Shared: true}})
-		tree.Close()
-		for side, res := range map[string]*Result{"the work tree": work, "the revision": review} {
-			if s.refused && side == "the revision" {
-				if res.Program != nil && !res.Findings.Failed() {
-					t.Errorf("draw %d (seed %d): %v: the revision is not refused", i, seed, s.kind)
-				}
-				continue
+	per := 5
+	if irtest.Full() {
+		per = 200
+	}
+	rounds := irtest.Times(500)
+	fmt.Printf("property %s: %d commits of %d workspaces, seed %d\n", t.Name(), rounds, per, seed)
+	for n := range rounds {
+		c := newCheckout(t)
+		var scenes []*scene
+		for j := range per {
+			i := n*per + j
+			s := &scene{checkout: c, r: epoch.Source(seed, uint64(i)), base: fmt.Sprintf("d%d/", j)}
+			s.draw(i)
+			scenes = append(scenes, s)
+			for _, k := range s.kind {
+				seen[k]++
 			}
-			if why := differ(start, res); why != "" {
-				t.Errorf("draw %d (seed %d): %s: %v: %s", i, seed, side, s.kind, why)
-			}
+		}
+		compareAll(t, c, scenes)
+	}
+	irtest.Happened(t, seen, append(append([]string{"below the top", "pattern", "dangling", "submodule", "host's layer"}, locals...), hiddens...)...)
+}
+
+// compareAll commits scenes, clones them, and compares a start of each with the sides of a comparison.
+func compareAll(t *testing.T, c checkout, scenes []*scene) {
+	c.write(".gitattributes", "[attr]other filter=x\n")
+	c.git("add", "-f", "-A")
+	c.git("commit", "-q", "-m", "c")
+	var modules []string
+	for _, s := range scenes {
+		if s.submodule != "" {
+			modules = append(modules, s.submodule)
 		}
 	}
-	irtest.Happened(t, seen, append(append([]string{"below the top", "pattern", "host's layer"}, locals...), hiddens...)...)
+	if modules != nil {
+		c.git(append([]string{"rm", "-q", "-r", "--cached"}, modules...)...)
+		head := "160000 " + c.git("rev-parse", "HEAD") + "\t"
+		c.feed(head+strings.Join(modules, "\n"+head)+"\n", "update-index", "--index-info")
+		c.git("commit", "-q", "-m", "submodules")
+	}
+	c.git("clone", "-q", ".", "../clone")
+	repo, err := revision.Find(filepath.Join(c.dir, "../clone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := repo.Open("HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	revised, _, err := workspace.Further(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := repo.Files(workspace.Marks()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := workspace.FurtherOf(files); err != nil || !slices.Equal(found, revised) {
+		t.Errorf("workspaces of the work tree: %v, %v, of the revision: %v", found, err, revised)
+	}
+	for _, s := range scenes {
+		s.compareSides(tree)
+	}
+}
+
+// compareSides compares a start of a scene in the clone with the sides of a comparison.
+func (s *scene) compareSides(tree *revision.Tree) {
+	module := ""
+	if s.submodule != "" {
+		module = s.read(s.submodule + "/d.toml")
+	}
+	s.dir = filepath.Join(s.dir, "../clone")
+	if s.submodule != "" {
+		s.write(s.submodule+"/d.toml", module)
+	}
+	sub, err := tree.Sub(path.Clean(s.at))
+	if err != nil {
+		s.Fatal(err)
+	}
+	start := s.compile(compiler.Options{})
+	for side, res := range map[string]*Result{
+		"the work tree": s.compile(compiler.Options{Layers: source.Request{Shared: true}}),
+		"the revision":  s.compile(compiler.Options{Tree: sub, Layers: source.Request{Shared: true}}),
+	} {
+		if s.refused && side == "the revision" {
+			if res.Program != nil && !res.Findings.Failed() {
+				s.Errorf("%s: %v: the revision is not refused", s.at, s.kind)
+			}
+		} else if why := differ(start, res); why != "" {
+			s.Errorf("%s: %s: %v: %s", s.at, side, s.kind, why)
+		}
+	}
 }
 
 func (s *scene) compile(o compiler.Options) *Result {

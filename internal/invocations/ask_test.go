@@ -14,15 +14,16 @@ import (
 )
 
 // TestAsk: of all calls that may happen, those that a person is asked about among them, there are never more
-// than a tool may have; one that needs an earlier one comes after it was made.
+// than a tool may have; one that needs an earlier one comes after that has completed. A start that failed uses nothing up. Cause:
+// a call that was refused by the host, or ended with an error, was as good as one that had done its work.
 func TestAsk(t *testing.T) {
 	irtest.Check(t, 3000, 1, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 4).Draw(t, "limit")
 		invoke := func(c Counts) string { return c.Invoke("the tool", "a", &ir.Constraints{MaxInvocations: limit}, nil) }
-		c, made, open := Counts{}, 0, 0
+		c, made, open, done := Counts{}, 0, 0, 0
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			free := made+open < limit
-			switch rapid.SampledFrom([]string{"invoke", "ask", "settle"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{"invoke", "ask", "settle", "complete", "fail"}).Draw(t, "step") {
 			case "invoke":
 				if why := invoke(c); (why == "") != free {
 					t.Fatalf("%d made and %d asked of %d: %q", made, open, limit, why)
@@ -43,10 +44,18 @@ func TestAsk(t *testing.T) {
 					t.Fatalf("a call that was made does not count: %s", why)
 				}
 				made, open = made+1, open-1
+			case "complete":
+				if c.Complete("a"); made > 0 {
+					done++
+				}
+			case "fail":
+				if c.fail("a"); made > 0 {
+					made--
+				}
 			}
 			after := c.Invoke("the tool", "b", &ir.Constraints{OnlyAfter: []string{"a"}}, nil)
-			if (after == "") != (made > 0) {
-				t.Fatalf("%d made and %d asked: %q", made, open, after)
+			if (after == "") != (done > 0) {
+				t.Fatalf("%d made, %d asked and %d completed: %q", made, open, done, after)
 			}
 		}
 	})

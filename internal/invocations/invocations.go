@@ -40,7 +40,7 @@ func (c Counts) Invoke(is, name string, limits *ir.Constraints, alias func(strin
 		if limits.Forbidden {
 			return fmt.Sprintf("%s %s is forbidden: %s", is, name, limits.Origin)
 		}
-		if made := c[name] + c.pending(name); limits.MaxInvocations > 0 && made >= limits.MaxInvocations {
+		if made := c.made(name) + c.pending(name); limits.MaxInvocations > 0 && made >= limits.MaxInvocations {
 			verb := "was invoked"
 			if c.pending(name) > 0 {
 				verb = "was invoked, or asked for,"
@@ -50,7 +50,7 @@ func (c Counts) Invoke(is, name string, limits *ir.Constraints, alias func(strin
 		}
 		var missing []string
 		for _, other := range limits.OnlyAfter {
-			if c[other] == 0 && (alias == nil || c[alias(other)] == 0) {
+			if !c.completed(other) && (alias == nil || !c.completed(alias(other))) {
 				missing = append(missing, other)
 			}
 		}

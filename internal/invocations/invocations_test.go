@@ -35,6 +35,7 @@ func TestConstraints(t *testing.T) {
 	dir := t.TempDir()
 	twice, later := &ir.Tool{Name: "a", Constraints: &ir.Constraints{MaxInvocations: 2}}, &ir.Tool{Name: "b", Constraints: &ir.Constraints{OnlyAfter: []string{"a", "c"}}}
 	never, any := &ir.Tool{Name: "never", Constraints: &ir.Constraints{Forbidden: true}}, &ir.Tool{Name: "c"}
+	failing, needy := &ir.Tool{Name: "x", Constraints: &ir.Constraints{MaxInvocations: 1}}, &ir.Tool{Name: "y", Constraints: &ir.Constraints{OnlyAfter: []string{"x"}}}
 	open := func() *Session {
 		s, err := Open(dir, "one")
 		if err != nil {
@@ -48,6 +49,7 @@ func TestConstraints(t *testing.T) {
 			want string
 		}{
 			{never, "the tool never is forbidden"}, {later, "only after a and c"}, {twice, ""}, {later, "only after c"}, {any, ""}, {later, ""}, {later, ""},
+			{failing, ""}, {failing, ""}, {failing, ""}, {needy, "only after x"},
 			{twice, ""}, {twice, "the tool a was invoked 2 times in this session, as often as it may be"}, {any, ""},
 		} {
 			s := session()
@@ -55,6 +57,13 @@ func TestConstraints(t *testing.T) {
 				if err := try(step.tool); (err == nil) != (step.want == "") || err != nil && !strings.Contains(err.Error(), step.want) {
 					t.Errorf("%s, step %d: got %v, want %q", name, i, err, step.want)
 				}
+			}
+			end := s.Completed
+			if step.tool == failing {
+				end = s.Failed
+			}
+			if err := end(step.tool); err != nil {
+				t.Error(err)
 			}
 		}
 	}

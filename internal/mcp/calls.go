@@ -14,5 +14,16 @@ func (p *Policy) Count(made invocations.Counts, tool string) string {
 	return made.Invoke("the tool", t.Entry, t.Constraints, p.entry)
 }
 
+// Names are those under which a call of a tool is counted.
+func (p *Policy) Names(tool string) []string {
+	if t, ok := p.Tools[tool]; ok {
+		return []string{p.Server, t.Entry}
+	}
+	return []string{p.Server}
+}
+
+// Complete counts a call that has ended without an error.
+func (p *Policy) Complete(made invocations.Counts, tool string) { made.Complete(p.Names(tool)...) }
+
 // entry is the name in the configuration of a tool of the server.
 func (p *Policy) entry(tool string) string { return p.Tools[tool].Entry }

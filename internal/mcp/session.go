@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -22,12 +23,19 @@ type Session struct {
 	policy *Policy
 	log    *relay.Log
 	made   *invocations.Session
+
+	mu sync.Mutex
+	// waiting are the tools of calls without an answer yet, by their ids.
+	waiting map[string]string
 }
+
+// maxWaiting bounds the calls that are waited for. One more completes nothing.
+const maxWaiting = 1 << 16
 
 // NewSession returns the session of a server that is about to start, which counts the calls that
 // it passes on.
 func NewSession(p *Policy, made *invocations.Session, log *relay.Log) *Session {
-	return &Session{policy: p, log: log, made: made}
+	return &Session{policy: p, log: log, made: made, waiting: map[string]string{}}
 }
 
 // toolsCall is the method that calls a tool.
@@ -90,9 +98,46 @@ func (s *Session) decide(line []byte, messages []jsonrpc.Message, batch bool) (f
 		err = wrong
 	}
 	if err == nil {
+		s.wait(verdicts)
 		return line, nil
 	}
 	return nil, answers(verdicts, batch)
+}
+
+// wait remembers the calls of a line that passes. Two calls of one id are told apart by nobody, so neither completes.
+func (s *Session) wait(verdicts []verdict) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range verdicts {
+		id := v.message.ID
+		switch _, twice := s.waiting[id]; {
+		case v.tool == "" || id == "":
+		case twice:
+			s.waiting[id] = ""
+		case len(s.waiting) < maxWaiting:
+			s.waiting[id] = v.tool
+		}
+	}
+}
+
+// answered counts the call that a message of the server answers, if it is an answer without an error. An answer that cannot be
+// counted has others wait.
+func (s *Session) answered(m *jsonrpc.Message) {
+	if m.Method != "" || m.ID == "" {
+		return
+	}
+	s.mu.Lock()
+	tool := s.waiting[m.ID]
+	delete(s.waiting, m.ID)
+	s.mu.Unlock()
+	failed := m.Result.Get("isError")
+	if tool == "" || !m.Result.IsObject() || m.Value.Get("error").Exists() || failed.Exists() && failed.Type != gjson.False {
+		return
+	}
+	_ = s.made.Take(func(made invocations.Counts) error {
+		s.policy.Complete(made, tool)
+		return nil
+	})
 }
 
 // judge decides about one message, and counts a call.
@@ -233,6 +278,7 @@ func (s *Session) FromServer(line []byte, long *jsonrpc.Outline) (forward, back 
 	}
 	// From the last to the first, so that the places of those before stay.
 	for i := len(messages) - 1; i >= 0; i-- {
+		s.answered(&messages[i])
 		tools, err := listed(messages[i])
 		if err != nil {
 			_ = s.log.Unread(relay.FromServer, jsonrpc.Sketch(line), jsonrpc.CodeInvalid, err.Error())

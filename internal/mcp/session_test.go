@@ -212,29 +212,46 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestRefusedCallsDoNotCount: a line that the server did not get is no call, in a batch either.
+// TestRefusedCallsDoNotCount: a line that the server did not get is no call, in a batch either; and a call has completed once the
+// server has answered it without an error.
 func TestRefusedCallsDoNotCount(t *testing.T) {
 	p := policy(t)
-	p.Tools["write"] = Tool{Entry: "w", Enabled: true, Constraints: &ir.Constraints{OnlyAfter: []string{"read"}}}
+	p.Tools["write"] = Tool{Entry: "w", Enabled: true, Constraints: &ir.Constraints{OnlyAfter: []string{"other"}}}
+	p.Tools["other"] = Tool{Entry: "other", Enabled: true}
 	p.Tools["read"] = Tool{Entry: "read", Enabled: true, Constraints: &ir.Constraints{MaxInvocations: 1}}
 	s := NewSession(p, invocations.New(), nil)
 	call := func(name, path string) string {
 		return fmt.Sprintf(`{"id":1,"method":"tools/call","params":{"name":"%s","arguments":{"path":"%s"}}}`, name, path)
 	}
+	answer := func(text string) { s.FromServer([]byte(text), nil) }
+	const good = `{"id":1,"result":{"content":[]}}`
 	for _, c := range []struct {
 		line   string
 		passes bool
+		answer string
 	}{
-		{call("write", "docs/a"), false},
-		{call("read", "secret/a"), false},
-		{"[" + call("read", "docs/a") + "," + call("read", "docs/a") + "]", false},
-		{"[" + call("read", "docs/a") + "," + call("write", "docs/a") + "]", true},
-		{call("read", "docs/a"), false},
-		{call("write", "docs/a"), true},
+		{call("write", "docs/a"), false, good},
+		{call("read", "secret/a"), false, good},
+		{"[" + call("read", "docs/a") + "," + call("read", "docs/a") + "]", false, good},
+		{"[" + call("read", "docs/a") + "," + call("write", "docs/a") + "]", false, good},
+		{call("read", "docs/a"), true, `{"id":1,"result":{"isError":true}}`},
+		{call("write", "docs/a"), false, good},
+		{call("other", "docs/a"), true, `{"id":1,"result":{"isError":true}}`},
+		{call("write", "docs/a"), false, good},
+		{call("other", "docs/a"), true, `{"id":1,"error":{"code":1}}`},
+		{call("write", "docs/a"), false, good},
+		{call("other", "docs/a"), true, `{"id":2,"result":{}}`},
+		{call("other", "docs/a"), true, good}, // two calls of one id
+		{call("write", "docs/a"), false, good},
+		{call("other", "docs/a"), true, `{"id":1,"method":"x","result":{}}`},
+		{`{"id":9,"method":"ping"}`, true, good},
+		{call("write", "docs/a"), true, good},
+		{call("read", "docs/a"), false, good},
 	} {
 		if forward, _ := s.FromClient([]byte(c.line), nil); (forward != nil) != c.passes {
 			t.Errorf("%s: got %s", c.line, forward)
 		}
+		answer(c.answer)
 	}
 }
 

@@ -34,6 +34,15 @@ var maxTime = time.Minute
 
 // ask runs one command of git in the repository and returns its output.
 func (r *Repository) ask(ctx context.Context, git string, args ...string) (string, error) {
+	out, err := r.tell(ctx, git, maxAnswer, args...)
+	return strings.TrimSpace(out), err
+}
+
+// maxAnswer bounds a short answer of git, in bytes.
+const maxAnswer = 64 << 10
+
+// tell is ask for an output of up to a number of bytes, as it is.
+func (r *Repository) tell(ctx context.Context, git string, most int, args ...string) (string, error) {
 	all := []string{"--no-pager"}
 	for _, setting := range closed {
 		all = append(all, "-c", setting)
@@ -45,7 +54,7 @@ func (r *Repository) ask(ctx context.Context, git string, args ...string) (strin
 		cmd.Env = append(cmd.Env, "GIT_WORK_TREE="+r.Top)
 	}
 	cmd.WaitDelay = time.Second
-	var out, errs bounded
+	out, errs := bounded{most: most}, bounded{most: maxAnswer}
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	switch {
@@ -56,17 +65,20 @@ func (r *Repository) ask(ctx context.Context, git string, args ...string) (strin
 		why, _, _ = strings.Cut(why, "\n")
 		err = errors.New(cmp.Or(why, strings.TrimSpace(errs.String())))
 	}
-	return strings.TrimSpace(out.String()), err
+	return out.String(), err
 }
 
 func errSlow() error { return fmt.Errorf("git took longer than %v", maxTime) }
 
 // bounded keeps the first part of the data written to it.
-type bounded struct{ bytes.Buffer }
+type bounded struct {
+	bytes.Buffer
+	most int
+}
 
 // Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
-	if room := 64<<10 - b.Len(); room > 0 {
+	if room := b.most - b.Len(); room > 0 {
 		b.Buffer.Write(p[:min(room, len(p))])
 	}
 	return len(p), nil

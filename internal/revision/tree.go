@@ -143,6 +143,20 @@ func (t *Tree) Submodule(name string) (string, bool) {
 	return "", false
 }
 
+// Sub returns a directory of the tree, which the other tree closes.
+func (t *Tree) Sub(dir string) (*Tree, error) {
+	e, err := t.at("sub", dir)
+	if err == nil && (e.id == "" || !e.IsDir()) {
+		err = &fs.PathError{Op: "sub", Path: dir, Err: errors.New("not a directory")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Tree{
+		Commit: t.Commit, objects: t.objects, root: e.id, top: t.top, prefix: path.Join(t.prefix, dir), dirs: map[string][]entry{},
+	}, nil
+}
+
 // Close ends git and removes its temporary directory.
 func (t *Tree) Close() { t.objects.close() }
 

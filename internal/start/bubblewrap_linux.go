@@ -88,6 +88,7 @@ func Wrap(req Request, data []byte) error {
 	if err != nil {
 		return err
 	}
+	req.ended(code)
 	os.Exit(code)
 	return nil
 }

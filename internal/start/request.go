@@ -56,6 +56,16 @@ type Request struct {
 	Started func()
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
+	// Ended, if not nil, is called with the status of the tool, for which this process stays. On macOS accessc becomes the
+	// tool, and it is not called.
+	Ended func(status int)
+}
+
+// ended tells how the tool has ended.
+func (r *Request) ended(status int) {
+	if r.Ended != nil {
+		r.Ended(status)
+	}
 }
 
 // Ask is how the user is asked while a tool runs.

@@ -154,7 +154,9 @@ type run struct {
 
 // stays reports whether this process waits for the tool.
 // See RATIONALE D63.
-func (r *run) stays() bool { return r.supervised || r.req.Record != nil || r.site.Lasts }
+func (r *run) stays() bool {
+	return r.supervised || r.req.Record != nil || r.req.Ended != nil || r.site.Lasts
+}
 
 // prepare does everything that does not need privileges to be dropped first, and leaves nothing
 // behind when it fails.

@@ -46,6 +46,7 @@ func Start(req Request) error {
 	if err != nil {
 		return err
 	}
+	req.ended(int(status))
 	os.Exit(int(status))
 	return nil
 }

@@ -61,6 +61,7 @@ func (r *run) supervise() error {
 	r.evidenced(log, status, ended)
 	r.sayLimit(limit)
 	r.write(status, ended, log, limit)
+	r.req.ended(exitStatus(status))
 	supervisor.Exit(status)
 	return nil
 }

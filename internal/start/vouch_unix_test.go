@@ -5,6 +5,7 @@ package start
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/accessc/accessc/backends"
@@ -42,7 +43,8 @@ func TestApprovedNeighbours(t *testing.T) {
 }
 
 // TestUnreadableApprovals: where the approvals of some workspace cannot be read, any place may be one where tools
-// write.
+// write. A malformed store is about the places that its text names, and the start of a name where it breaks off. Cause: one
+// such store of any workspace stopped all starts from builds and all signatures.
 func TestUnreadableApprovals(t *testing.T) {
 	all, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -53,12 +55,20 @@ func TestUnreadableApprovals(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(all, "build", "artifact")
-	for text, good := range map[string]bool{`{"mounts": []}`: true, `{"mounts": `: false} {
+	target := filepath.ToSlash(filepath.Join(all, "build"))
+	mount := `{"mounts": [{"rule_path": "x", "canonical_target": "`
+	for text, good := range map[string]bool{
+		`{"mounts": []}`: true, `{"mounts": `: true, "": true, "{bad": true, "\xff": true,
+		mount + target + `"}]}`: false, mount + target + `"}`: false, mount + target + `/artifact"}`: false, mount + target: false,
+		mount + target[:len(target)-2]: false, mount + target + `x"}`: true, mount + filepath.ToSlash(all) + `"`: false,
+		`{"mounts": [{"rule_path: "x", "canonical_target": "` + target + `"}]}`: false, `{"a": "/nowhere", "b`: true,
+		strings.Repeat(" ", 17<<20): false,
+	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if why := approvedPlace(file, all); (why == "") != good {
-			t.Errorf("%s: %q", text, why)
+			t.Errorf("%.60q: %q", text, why)
 		}
 	}
 }

@@ -18,26 +18,39 @@ import (
 // marks are names at the root of a workspace: two directories and a file.
 var marks = []string{".jp", "accessc.toml", ".accessc"}
 
+// Marks are these names.
+func Marks() []string { return slices.Clone(marks) }
+
 // Refused is the error for a directory that is never taken as workspace by itself.
 type Refused struct {
 	// Dir is the directory that would be the workspace.
 	Dir string
 	// Why is the reason why it may not be one.
 	Why string
+	// Outer is the workspace around it that does not list it, empty if that is not the reason.
+	Outer string
 }
 
 // Error implements error.
 func (r *Refused) Error() string { return r.Dir + " is not taken as workspace: it " + r.Why }
 
+// Lists reports whether the configuration of a workspace lists a directory below it as one.
+type Lists func(outer, inner string) bool
+
 // Find returns the root of the workspace that a directory lies in: the nearest ancestor with a
 // mark, else the top of the git work tree, else the directory itself. state is the directory of
 // accessc's own state, empty if there is none. The error is a *Refused, also at a mark: another
-// directory would have another policy than the file there says.
-func Find(dir, state string) (string, error) {
+// directory would have another policy than the file there says. A workspace in another one is refused,
+// and returned, unless that lists it.
+// See RATIONALE D368.
+func Find(dir, state string, lists Lists) (string, error) {
 	dir = canonical(dir)
 	for at := dir; ; at = filepath.Dir(at) {
 		if marked(at) {
-			return checked(at, state)
+			if at, err := checked(at, state); err != nil {
+				return at, err
+			}
+			return at, unlisted(at, state, lists)
 		}
 		if filepath.Dir(at) == at {
 			break
@@ -61,7 +74,7 @@ func Unmarked(dir, state string) error {
 		return err
 	}
 	if why := inBase(canonical(dir)); why != "" {
-		return &Refused{dir, why}
+		return &Refused{Dir: dir, Why: why}
 	}
 	return nil
 }
@@ -78,9 +91,25 @@ func Around(file, state string) (root string, ok bool) {
 	}
 }
 
+// unlisted returns an error for a workspace in another one, unless each one around it lists it or the one between.
+func unlisted(root, state string, lists Lists) error {
+	listed := []string{root}
+	for at := root; filepath.Dir(at) != at; {
+		at = filepath.Dir(at)
+		if !marked(at) || guarded(at, state) != "" {
+			continue
+		}
+		if lists == nil || !slices.ContainsFunc(listed, func(inner string) bool { return lists(at, inner) }) {
+			return &Refused{Dir: root, Why: "lies in the workspace " + at + ", which does not list it", Outer: at}
+		}
+		listed = append(listed, at)
+	}
+	return nil
+}
+
 func checked(dir, state string) (string, error) {
 	if why := guarded(dir, state); why != "" {
-		return "", &Refused{dir, why}
+		return "", &Refused{Dir: dir, Why: why}
 	}
 	return dir, nil
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -42,7 +44,7 @@ func TestFind(t *testing.T) {
 		{"ws/other", "ws/other", ""},
 		{"files", "files", ""}, // a file of another kind with the name of a mark does not count
 	} {
-		got, err := Find(at(c.dir), state)
+		got, err := Find(at(c.dir), state, func(string, string) bool { return true })
 		var no *Refused
 		switch {
 		case c.why == "" && (err != nil || got != at(c.want)):
@@ -53,7 +55,7 @@ func TestFind(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" {
 		for _, d := range []string{"/", "/usr", "/etc", "/home", "/dev", "/usr/lib"} {
-			if got, err := Find(d, state); err == nil {
+			if got, err := Find(d, state, nil); err == nil {
 				t.Errorf("%s: %s", d, got)
 			}
 		}
@@ -61,6 +63,55 @@ func TestFind(t *testing.T) {
 	for file, want := range map[string]string{"ws/sub/x": "ws", "home/u/repo/x": "home/u/repo", "home/u/x": "", "files/x": ""} {
 		if got, ok := Around(at(file), state); ok != (want != "") || ok && got != at(want) {
 			t.Errorf("around %s: %s", file, got)
+		}
+	}
+}
+
+// TestFindNested: a workspace in another one is refused unless every one around it lists it, or lists the one between. Cause: the
+// nearest mark upwards decided, so a file below the root was a policy of its own.
+func TestFindNested(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", filepath.Join(dir, "home"))
+	t.Setenv("USERPROFILE", filepath.Join(dir, "home"))
+	for _, d := range []string{"home/.jp", "home/a/.accessc", "home/a/b/c/.jp", "home/a/b/c/d/.jp", "home/a/b/sub"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(d)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(name string) string { return filepath.Join(dir, "home", filepath.FromSlash(name)) }
+	for name, c := range map[string]struct {
+		from  string
+		lists []string // "outer>inner"
+		root  string
+		outer string
+	}{
+		"a home directory around it is none":   {"a", nil, "a", ""},
+		"a directory without a mark":           {"a/b/sub", nil, "a", ""},
+		"not listed":                           {"a/b/c", nil, "a/b/c", "a"},
+		"listed":                               {"a/b/c", []string{"a>a/b/c"}, "a/b/c", ""},
+		"of two, none is listed":               {"a/b/c/d", nil, "a/b/c/d", "a/b/c"},
+		"of two, the inner one is":             {"a/b/c/d", []string{"a/b/c>a/b/c/d"}, "a/b/c/d", "a"},
+		"of two, the outer one is":             {"a/b/c/d", []string{"a>a/b/c"}, "a/b/c/d", "a/b/c"},
+		"of two, both are":                     {"a/b/c/d", []string{"a>a/b/c", "a/b/c>a/b/c/d"}, "a/b/c/d", ""},
+		"of two, both list the inner one":      {"a/b/c/d", []string{"a>a/b/c/d", "a/b/c>a/b/c/d"}, "a/b/c/d", ""},
+		"of two, the outer one lists it alone": {"a/b/c/d", []string{"a>a/b/c/d"}, "a/b/c/d", "a/b/c"},
+	} {
+		got, err := Find(at(c.from), "", func(outer, inner string) bool {
+			return slices.ContainsFunc(c.lists, func(l string) bool {
+				o, i, _ := strings.Cut(l, ">")
+				return at(o) == outer && at(i) == inner
+			})
+		})
+		var no *Refused
+		switch errors.As(err, &no); {
+		case got != at(c.root), c.outer == "" && err != nil, c.outer != "" && (no == nil || no.Outer != at(c.outer)):
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+		if _, without := Find(at(c.from), "", nil); (without == nil) != (c.outer == "" && c.lists == nil) {
+			t.Errorf("%s, where nothing is read: %v", name, without)
 		}
 	}
 }

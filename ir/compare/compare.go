@@ -92,6 +92,8 @@ const (
 	Ruling
 	// Live: the capabilities that the user can grant while the tool runs.
 	Live
+	// Nesting: whether a directory is a workspace in another one, and whether tools start there.
+	Nesting
 )
 
 // Protected is the place of a difference of several protected paths.

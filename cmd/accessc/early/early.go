@@ -79,7 +79,7 @@ type Artifact struct {
 func Start(a Artifact) error {
 	root, load := a.Root, start.Load
 	if root == "" && a.Sum == "" {
-		root = around()
+		root, _ = around()
 	}
 	if a.Contained {
 		load = start.LoadContained
@@ -126,18 +126,16 @@ func Call(arguments, file string) (start.Call, error) {
 	return call, err
 }
 
-// around is the workspace that the caller is in, empty if it is in none.
-func around() string {
+// around is the workspace that the caller is in, empty if it is in none. Tools start there only if ok: whether a workspace
+// around it lists it says the ordinary start, which has the TOML reader.
+func around() (root string, ok bool) {
 	cwd, err := os.Getwd()
 	if err != nil {
-		return ""
+		return "", false
 	}
 	own, _ := userdir.Root() // without any there is none that a tool could write
-	root, err := workspace.Find(cwd, own)
-	if err != nil {
-		return ""
-	}
-	return root
+	root, err = workspace.Find(cwd, own, nil)
+	return root, err == nil
 }
 
 // parse accepts the one form that this package handles.

@@ -84,7 +84,10 @@ func ByWhichRule(err error, spec *start.Spec, tool string) error {
 // root is the canonical workspace root, empty if there is none to be had.
 func (c *Repeat) root() string {
 	if c.dir == "" {
-		return around()
+		if root, ok := around(); ok {
+			return root
+		}
+		return ""
 	}
 	dir, err := filepath.Abs(c.dir)
 	if err == nil {

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/revision"
+	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/ir/compare"
+)
+
+// further are the workspaces in the one of a side, by their paths in it.
+type further map[string]*side
+
+// furtherOf compiles the workspaces in another one, each by itself. A tool with mistakes starts nowhere, so it counts as none.
+func (g *globals) furtherOf(opts hostfacts.Options, members []string) (further, error) {
+	dirs, apart, err := furtherDirs(opts.Root, opts.Tree)
+	if err != nil {
+		return nil, usagef("workspaces in %s: %v", opts.Root, err)
+	}
+	for _, dir := range apart {
+		if source.IsMember(members, dir) {
+			fmt.Fprintf(g.stderr, "accessc: the member %s is a repository of its own, which this comparison does not see\n", dir)
+		}
+	}
+	out := further{}
+	opts.Apart = true
+	for _, dir := range dirs {
+		opts.Part = dir
+		if tree, revised := opts.Tree.(*revision.Tree); revised {
+			sub, err := tree.Sub(dir)
+			if err != nil {
+				return nil, err
+			}
+			part := opts
+			part.Tree = sub
+			out[dir], err = g.furtherSide(part)
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if out[dir], err = g.furtherSide(opts); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (g *globals) furtherSide(opts hostfacts.Options) (*side, error) {
+	res, err := hostfacts.Compile(opts)
+	if err != nil {
+		return nil, usagef("%s: %v", opts.Part, err)
+	}
+	out := &side{members: res.Members, rulesets: res.Rulesets}
+	if res.Findings.Failed() {
+		fmt.Fprintf(g.stderr, "accessc: the workspace %s has mistakes: accessc -C %s check shows those of the work tree\n",
+			opts.Part, opts.Part)
+	}
+	if res.Program != nil {
+		for _, t := range res.Program.Tools {
+			out.policies = append(out.policies, compare.Policy{Tool: t})
+		}
+	}
+	return out, nil
+}
+
+// furtherDirs are the workspaces in a tree, or on the disk those that git tracks or would: what it ignores is no part of a commit.
+// apart are repositories that were passed over, where they were met.
+func furtherDirs(root string, tree fs.ReadLinkFS) (dirs, apart []string, err error) {
+	if tree != nil {
+		return workspace.Further(tree)
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return nil, nil, err
+	}
+	disk, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer disk.Close()
+	r, err := revision.Find(root)
+	if err != nil || r.Bare() {
+		return workspace.Further(disk.FS())
+	}
+	files, err := r.Files(workspace.Marks()...)
+	if err != nil {
+		return workspace.Further(disk.FS())
+	}
+	gone := func(name string) bool {
+		_, err := disk.Lstat(filepath.FromSlash(name))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	dirs, err = workspace.FurtherOf(slices.DeleteFunc(files, gone))
+	return dirs, nil, err
+}
+
+// furtherChanges compares the workspaces in those of two sides, unless one side is a manifest, which has none.
+func furtherChanges(old, new *side) ([]explain.Change, error) {
+	if old.further == nil || new.further == nil {
+		return nil, nil
+	}
+	dirs := slices.Sorted(maps.Keys(old.further))
+	dirs = append(dirs, slices.Sorted(maps.Keys(new.further))...)
+	slices.Sort(dirs)
+	dirs = slices.Compact(dirs)
+	was, is := old.listed(dirs), new.listed(dirs)
+	var out []explain.Change
+	for i, dir := range dirs {
+		out = append(out, explain.FurtherChange(was[i], is[i]))
+		a, b := old.further[dir], new.further[dir]
+		found, err := changes(orEmpty(a), orEmpty(b))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, explain.In(dir, found)...)
+	}
+	return out, nil
+}
+
+func orEmpty(s *side) *side {
+	if s == nil {
+		return &side{}
+	}
+	return s
+}
+
+// listed are the workspaces of some directories as a side has them.
+func (s *side) listed(dirs []string) []explain.Further {
+	var out []explain.Further
+	for _, dir := range dirs {
+		f := explain.Further{Dir: dir}
+		if in := s.further[dir]; in != nil {
+			f.Here, f.Members = true, in.members
+		}
+		out = append(out, f)
+	}
+	explain.List(s.members, out, source.IsMember)
+	return out
+}
