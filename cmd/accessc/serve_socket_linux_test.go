@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -196,7 +197,13 @@ func TestServeStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(dir, "probe")
-	if data, err := os.ReadFile(tool); err != nil || os.WriteFile(copied, data, 0o755) != nil {
+	// No test beside this one forks meanwhile: its child would have the file open for writing, which then is not started
+	// (ETXTBSY in execve(2)).
+	syscall.ForkLock.RLock()
+	data, err := os.ReadFile(tool)
+	err = errors.Join(err, os.WriteFile(copied, data, 0o755))
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(copied, "hello="+at.path+"="+at.token)
