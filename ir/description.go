@@ -48,8 +48,14 @@ func two(verb string, src Place, taken CapSet, dst Place, put CapSet) Descriptio
 	return Description{Verb: verb, Subject: src.At.Short(), Resource: FS, Places: []Place{src, dst}, Needs: []CapSet{taken, put}}
 }
 
-func (op Access) describe() Description { return one(op.Cap.String(), op.On, op.Cap) }
-func (op Start) describe() Description  { return one("execute", op.On, Read, Execute) }
+func (op Access) describe() Description {
+	if op.Cap == Create && op.Name == NameLink {
+		return one("symlink", op.On, Create)
+	}
+	return one(op.Cap.String(), op.On, op.Cap)
+}
+
+func (op Start) describe() Description { return one("execute", op.On, Read, Execute) }
 
 func (op Dial) describe() Description {
 	d := one("connect", op.On, Update)

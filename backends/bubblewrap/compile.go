@@ -27,7 +27,7 @@ func (Backend) Platform() ir.Platform { return ir.Linux }
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	plan := mounts.New(t, target)
 	ledger := plan.Ledger(mounts.Means{
-		NoSockets: true, NewSession: true, OwnProcesses: true, Forwards: true, NoDirectory: true, Limit: limit,
+		NoSockets: true, NewSession: true, OwnProcesses: true, Forwards: true, NoDirectory: true, ByName: true, Limit: limit,
 	})
 	s := Spec{
 		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},

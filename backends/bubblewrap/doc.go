@@ -1,4 +1,4 @@
-// Package bubblewrap compiles a policy into the arguments of bubblewrap (bwrap(1), 0.8 or newer, not
+// Package bubblewrap compiles a policy into the arguments of bubblewrap (bwrap(1), with --disable-userns, not
 // set-user-id), for Linux hosts without Landlock.
 //
 // The invariant is that the arguments open nothing that the policy denies, except as the artifact's ledger

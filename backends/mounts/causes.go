@@ -31,6 +31,7 @@ const (
 	whyDevice    ir.CauseID = "mounts.device"
 	whyReopened  ir.CauseID = "mounts.reopened"
 	whyHanded    ir.CauseID = "mounts.handed"
+	whyNamed     ir.CauseID = "mounts.named"
 	whySetID     ir.CauseID = "mounts.set-id"
 	whyTyped     ir.CauseID = "mounts.typed"
 	whySockets   ir.CauseID = "mounts.sockets"
@@ -84,6 +85,8 @@ func Sentences() backends.Sentences {
 		whyTerminal: "the tool has a session of its own, and no controlling terminal",
 		whyReopened: "assumes that the tool may read and write each file that it gets as descriptor 0, 1 or 2: it can open such a file anew by " +
 			"/proc, with all rights that the file's mode gives its user",
+		whyNamed: "assumes that the arguments are used by accessc exec, which opens each place, hands over its descriptor and looks for it in the " +
+			"sandbox, or that no other process exchanges files meanwhile: the program finds places by their names, also over symbolic links to the host",
 		whyHanded:  "assumes that descriptors 0 to 2 are no directories: the tool can open all that lies in one, and around it, on the host",
 		whySockets: "assumes that descriptors 0 to 2 are no sockets: the tool can connect and listen by one in the network that it comes from",
 		whyTyped: "assumes that the tool starts without a controlling terminal, as by setsid(1), or that the kernel takes no typing from programs " +

@@ -28,6 +28,9 @@ type Means struct {
 	SetID bool
 	// NoDirectory is true where a start with a directory among the standard descriptors is refused.
 	NoDirectory bool
+	// ByName is true where the program finds places by their names while it makes the tree, so that what another process
+	// exchanges meanwhile matters. A start that opens and compares them holds it nevertheless.
+	ByName bool
 	// Limit says how a limit is held.
 	Limit func(ir.LimitKind) ir.Held
 }
@@ -115,6 +118,7 @@ func (w *ledgerWriter) files(c ir.Cell) ir.Held {
 	if c.ID == ir.DefaultRule && (c.Aspect == ir.AspectRead || c.Aspect == ir.AspectUpdate) {
 		all = append(all, ir.Because(ir.Assumed, "", whyReopened))
 		all = append(all, backends.When(!w.means.NoDirectory, ir.Because(ir.Assumed, "", whyHanded)))
+		all = append(all, backends.When(w.means.ByName, ir.Because(ir.Assumed, "", whyNamed)))
 	}
 	return backends.Join(all...)
 }

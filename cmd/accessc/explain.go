@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -29,7 +30,7 @@ type explainCmd struct {
 	Who    string   `placeholder:"QUESTION" help:"List the tools that may do one operation, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare permissions: of OLD with those of the argument, or of the work tree. Either is a directory, a git revision or a manifest.json."`
 	Runs   string   `placeholder:"DIR" help:"With --diff: judge the runs that exec --trace --record wrote into this directory by both sides, and list what would be refused now and what none used."`
-	FailOn string   `enum:"widened,may,any,refused,none" default:"none" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), more can be granted while a tool runs (may), anything has changed (any), or a recorded run would be refused something (refused, with --runs)."`
+	FailOn []string `enum:"widened,may,settings,any,refused,none" default:"none" placeholder:"WHAT" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), more can be granted while a tool runs (may), a tool runs something else or has other settings (settings), anything has changed (any), or a recorded run would be refused something (refused, with --runs). Several with commas."`
 	HTML   bool     `name:"html" help:"Print one page for a browser, which needs nothing else; also with --diff."`
 	Format string   `enum:"text,markdown,json,sarif,github" default:"text" help:"Output format: text, markdown or json; with --diff also sarif or github."`
 	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default. With --diff, the new side."`
@@ -62,11 +63,11 @@ func (c *explainCmd) Run(g *globals) error {
 		return usagef("--html is a format of its own, for policies and --diff")
 	case c.Runs != "" && (c.Diff == "" || c.HTML || c.Format == "sarif" || c.Format == "github"):
 		return usagef("--runs needs --diff OLD, and is shown as text, markdown or json")
-	case c.FailOn == "refused" && c.Runs == "":
+	case c.fails("refused") && c.Runs == "":
 		return usagef("--fail-on refused needs --runs DIR")
 	case c.Diff != "":
 		return c.diff(g)
-	case c.FailOn != "none":
+	case c.gates():
 		return usagef("--fail-on needs --diff OLD")
 	case c.Format == "sarif" || c.Format == "github":
 		return usagef("--format %s needs --diff OLD", c.Format)
@@ -230,28 +231,45 @@ func (c *explainCmd) diff(g *globals) error {
 		return err
 	}
 	switch {
-	case c.FailOn == "widened" && explain.Widened(found), c.FailOn == "may" && explain.WidenedLive(found), c.FailOn == "any" && len(explain.Differing(found)) > 0,
-		c.FailOn == "refused" && explain.NewlyRefused(replayed):
+	case c.fails("widened") && explain.Widened(found), c.fails("may") && explain.WidenedLive(found), c.fails("any") && len(explain.Differing(found)) > 0,
+		c.fails("settings") && explain.OtherSettings(found), c.fails("refused") && explain.NewlyRefused(replayed):
 		return exit(exitWidened)
 	default:
 		return nil
 	}
 }
 
+// fails reports whether --fail-on names a change.
+func (c *explainCmd) fails(on string) bool { return slices.Contains(c.FailOn, on) }
+
+// gates reports whether it names any.
+func (c *explainCmd) gates() bool {
+	return slices.ContainsFunc(c.FailOn, func(on string) bool { return on != "none" })
+}
+
+// severities are those of annotations: what a gate fails on is an error. Of settings that is so only if the gate names
+// them.
+func (c *explainCmd) severities() explain.Severities {
+	out := explain.Severities{Wider: diag.Warning, Settings: diag.Warning}
+	if c.gates() {
+		out.Wider = diag.Error
+	}
+	if c.fails("settings") || c.fails("any") {
+		out.Settings = diag.Error
+	}
+	return out
+}
+
 // writeChanges prints a comparison in the format that was asked for.
 func (c *explainCmd) writeChanges(g *globals, found []explain.Change, replayed []explain.Replayed) error {
-	wider := diag.Warning
-	if c.FailOn != "none" {
-		wider = diag.Error
-	}
 	text, replay := "", ""
 	switch {
 	case c.HTML:
 		return explain.ChangesHTML(g.stdout, found)
 	case c.Format == "sarif":
-		return explain.ChangesSARIF(g.stdout, found, wider, g.places(c.newSide()))
+		return explain.ChangesSARIF(g.stdout, found, c.severities(), g.places(c.newSide()))
 	case c.Format == "github":
-		return explain.ChangesGitHub(g.stdout, found, wider, g.places(c.newSide()))
+		return explain.ChangesGitHub(g.stdout, found, c.severities(), g.places(c.newSide()))
 	case c.Format == "json":
 		doc := explain.ChangesJSON(found)
 		if c.Runs != "" {

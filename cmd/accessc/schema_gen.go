@@ -20,7 +20,6 @@ import (
 // config is a whole file.
 type config struct {
 	Format       int               `json:"accessc,omitempty" jsonschema:"enum=1" jsonschema_description:"The format of the policy."`
-	Members      []string          `json:"members,omitempty" jsonschema_description:"Directories below this one with a configuration of their own, such as packages/*."`
 	Layers       []layer           `json:"layers,omitempty" jsonschema_description:"In the user's own file: how far the files that a pattern matches are trusted."`
 	Extends      []string          `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it; and presets such as preset:rust, for every local tool of this file."`
 	Members      []string          `json:"members,omitempty" jsonschema_description:"At the root of a workspace: the workspaces in it that may start tools, such as packages/*."`

@@ -269,12 +269,12 @@ func FuzzLexical(f *testing.F) {
 
 // TestQuestions: the forms that can be asked, and those that cannot.
 func TestQuestions(t *testing.T) {
-	for _, ok := range []string{"read a", "rename a b", "run git", "run git a b c", "env HOME", "connect https://a", "copy a b", "exchange a b"} {
+	for _, ok := range []string{"read a", "rename a b", "run git", "run git a b c", "env HOME", "connect https://a", "copy a b", "exchange a b", "symlink a"} {
 		if _, err := resolve.ParseQuestion(strings.Fields(ok)); err != nil {
 			t.Errorf("%s: %v", ok, err)
 		}
 	}
-	for _, bad := range []string{"", "read", "read a b", "rename a", "run", "fly a", "env"} {
+	for _, bad := range []string{"", "read", "read a b", "rename a", "symlink a b", "run", "fly a", "env"} {
 		if q, err := resolve.ParseQuestion(strings.Fields(bad)); err == nil {
 			t.Errorf("%q was accepted: %+v", bad, q)
 		}

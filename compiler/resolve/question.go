@@ -36,6 +36,7 @@ var verbs = []struct {
 }{
 	{"read", 1, "PATH"}, {"create", 1, "PATH"}, {"update", 1, "PATH"}, {"delete", 1, "PATH"}, {"execute", 1, "PATH"},
 	{"copy", 2, "SRC DST"}, {"rename", 2, "SRC DST"}, {"link", 2, "SRC DST"}, {"exchange", 2, "A B"},
+	{"symlink", 1, "PATH"},
 	{"dial", 1, "SOCKET"}, {"connect", 1, "[METHOD] URL"}, {"listen", 1, "ADDRESS:PORT"}, {"env", 1, "NAME"}, {"run", 1, "PROG ARG..."},
 }
 
@@ -124,6 +125,9 @@ func (a Asker) Operation(q Question) (ir.Operation, error) {
 	case "execute":
 		on, _, err := a.place(q.Operands[0], true)
 		return ir.Start{On: on}, err
+	case "symlink": // see RATIONALE D372
+		on, _, err := a.place(q.Operands[0], false)
+		return ir.Access{Cap: ir.Create, On: on, Name: ir.NameLink}, err
 	case "delete":
 		on, kind, err := a.place(q.Operands[0], false)
 		return ir.Access{Cap: ir.Delete, On: on, Name: removed(kind)}, err

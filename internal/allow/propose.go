@@ -79,7 +79,8 @@ func (p *Planner) groups(entries []denial.Entry) []group {
 			by[repo] = append(by[repo], i)
 		} else if dir, ok := at.Parent(); ok {
 			by[dir] = append(by[dir], i)
-			speaks[dir] = speaks[dir] || temporary(at.Base()) && !exists(abs)
+			// A rule on the path of a symbolic link would not permit the link.
+			speaks[dir] = speaks[dir] || temporary(at.Base()) && !exists(abs) || g.asks[0].Operation.(ir.Access).Name == ir.NameLink
 		}
 	}
 	for dir, members := range by {

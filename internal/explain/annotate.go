@@ -21,15 +21,20 @@ func classOf(d compare.Difference) diag.Code {
 	return diag.Code(class)
 }
 
-// Results returns the differences as results, each at the line of the new side that caused
-// it. A wider one has a severity of its own; a narrower one is a note.
-func Results(cs []Change, wider diag.Severity) diag.List {
+// Severities are those of results that a gate may be about; a narrower difference is a note.
+type Severities struct {
+	Wider    diag.Severity // of a tool that may do more, and a wider ruleset
+	Settings diag.Severity // of a tool with other settings
+}
+
+// Results returns the differences and the other settings as results, each at the line of the new side that caused it.
+func Results(cs []Change, of Severities) diag.List {
 	var out diag.List
 	for _, c := range condensed(cs) {
 		for _, d := range c.Differences {
 			r := diag.Diagnostic{Code: classOf(d), Severity: diag.Note, Message: sentence(c.title(), d), At: c.cause(d)}
 			if d.Wider {
-				r.Severity = wider
+				r.Severity = of.Wider
 			}
 			if d.Example != "" {
 				r.Label = `such as "` + clean(d.Example) + `"`
@@ -38,6 +43,9 @@ func Results(cs []Change, wider diag.Severity) diag.List {
 				r.Related = []diag.Related{{Note: "was " + clean(was)}}
 			}
 			out.Add(r)
+		}
+		for _, s := range c.Settings {
+			out.Add(c.annotation(s, of.Settings))
 		}
 	}
 	return out
@@ -117,24 +125,24 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 }
 
 // ChangesGitHub renders a comparison as annotations of a workflow.
-func ChangesGitHub(w io.Writer, cs []Change, wider diag.Severity, places diag.Places) error {
-	return diag.WriteGitHub(w, Results(cs, wider), places)
+func ChangesGitHub(w io.Writer, cs []Change, of Severities, places diag.Places) error {
+	return diag.WriteGitHub(w, Results(cs, of), places)
 }
 
 // ChangesSARIF renders a comparison as a SARIF 2.1.0 log.
-func ChangesSARIF(w io.Writer, cs []Change, wider diag.Severity, places diag.Places) error {
-	return diag.WriteResults(w, ResultRules(wider), Results(cs, wider), places)
+func ChangesSARIF(w io.Writer, cs []Change, of Severities, places diag.Places) error {
+	return diag.WriteResults(w, ResultRules(of), Results(cs, of), places)
 }
 
 // ResultRules are the rules of the results of a comparison.
-func ResultRules(wider diag.Severity) []diag.Rule {
+func ResultRules(of Severities) []diag.Rule {
 	var rules []diag.Rule
 	for _, r := range kinds {
 		rules = append(rules,
-			diag.Rule{ID: diag.Code(r.class), Title: r.title, Severity: wider},
+			diag.Rule{ID: diag.Code(r.class), Title: r.title, Severity: of.Wider},
 			diag.Rule{ID: diag.Code(opposite.Replace(r.class)), Title: r.less, Severity: diag.Note})
 	}
-	return rules
+	return append(rules, diag.Rule{ID: settingsClass, Title: "a tool has other settings, such as what it runs", Severity: of.Settings})
 }
 
 // kinds are the classes with their titles, and the titles of their opposites.

@@ -67,9 +67,12 @@ type OtherDoc struct {
 	answer  *Answer
 }
 
-// others are the answers about a connection that the question may mean as well: to a process of
-// the tool itself, and to the addresses that localhost leads to, which the system judges.
+// others are the answers that the question may mean as well: about a symbolic link, and about a connection to a process of
+// the tool itself and to the addresses that localhost leads to, which the system judges.
 func (a *Answer) others() []OtherDoc {
+	if op, ok := a.Operation.(ir.Access); ok {
+		return a.otherNames(op)
+	}
 	op, ok := a.Operation.(ir.Connect)
 	if !ok {
 		return nil
@@ -92,6 +95,20 @@ func (a *Answer) others() []OtherDoc {
 	op.Own = true
 	add("where a process of the tool itself listens", op)
 	return out
+}
+
+// otherNames is the answer about a symbolic link, where another name may be created.
+func (a *Answer) otherNames(op ir.Access) []OtherDoc {
+	if op.Cap != ir.Create || !a.Verdict.Allowed() {
+		return nil
+	}
+	op.Name = ir.NameLink
+	o := *a
+	o.Operation, o.Verdict = op, a.View.Decide(op)
+	if o.Verdict.Allowed() {
+		return nil
+	}
+	return []OtherDoc{{"a symbolic link of this name", o.Verdict.Effect.String(), o.because(), &o}}
 }
 
 func plainWord(v ir.Verdict) string {
@@ -209,6 +226,9 @@ func (a *Answer) pinned() string {
 
 // leads explains why a name is not made or removed.
 func (a *Answer) leads() string {
+	if op, ok := a.Operation.(ir.Access); ok && op.Cap == ir.Create && op.Name == ir.NameLink && a.Verdict.Pin != nil && a.Verdict.Pin.At == op.On.At {
+		return fmt.Sprintf("%s is where %s stands, and a symbolic link would lead that elsewhere", a.Verdict.At.Short(), a.pin())
+	}
 	return fmt.Sprintf("%s leads to %s, and only a directory is made or removed there", a.Verdict.At.Short(), a.pin())
 }
 

@@ -27,6 +27,8 @@ type Change struct {
 	Status      string
 	Verdict     compare.Verdict
 	Differences []compare.Difference
+	// Settings are what else differs. They permit nothing, so Verdict is without them.
+	Settings []compare.Setting
 	// Old and New are the tool as it was and as it is now, nil where there is none.
 	Old, New *ir.Tool
 	// Risk is the class before and after, empty where there is no policy.
@@ -66,7 +68,7 @@ func Changes(old, new []compare.Policy) []Change {
 func change(old, new []compare.Policy, name string) Change {
 	a, had := find(old, name)
 	b, has := find(new, name)
-	c := Change{Name: name, Old: a.Tool, New: b.Tool, Risk: [2]string{risk(a), risk(b)}}
+	c := Change{Name: name, Old: a.Tool, New: b.Tool, Risk: [2]string{risk(a), risk(b)}, Settings: compare.Settings(a.Tool, b.Tool)}
 	if had && has {
 		c.Differences = compare.Policies(a, b)
 	} else {
@@ -124,9 +126,19 @@ func WidenedLive(cs []Change) bool {
 	})
 }
 
+// OtherSettings reports whether a tool that both sides have runs something else, or has another such setting.
+func OtherSettings(cs []Change) bool {
+	return slices.ContainsFunc(cs, Change.otherSettings)
+}
+
 // Differing leaves out the tools for which nothing has changed.
 func Differing(cs []Change) []Change {
-	return slices.DeleteFunc(slices.Clone(cs), func(c Change) bool { return c.Verdict == compare.Equivalent && c.Status == "" })
+	return slices.DeleteFunc(slices.Clone(cs), func(c Change) bool { return !c.Differs() })
+}
+
+// Differs reports whether anything has changed, permissions or settings.
+func (c Change) Differs() bool {
+	return c.Verdict != compare.Equivalent || c.Status != "" || len(c.Settings) > 0
 }
 
 // heldLess reports whether nothing but how systems hold a policy makes a tool's wider.
@@ -145,7 +157,7 @@ func headline(cs []Change) string {
 			tools = append(tools, c)
 		}
 	}
-	return toolsHeadline(tools) + rulesetsHeadline(sets) + furtherHeadline(cs)
+	return toolsHeadline(tools) + settingsHeadline(tools) + rulesetsHeadline(sets) + furtherHeadline(cs)
 }
 
 // toolsHeadline counts the tools that may do more, those that may do less, and those that a system
@@ -193,15 +205,20 @@ func ChangesText(cs []Change, s Style) string {
 			}
 			b.WriteString("  " + row + "\n")
 		}
+		b.WriteString(settingsText(c, s))
 	}
 	return b.String()
 }
 
 func (c Change) summary() string {
-	if c.Status != "" {
+	switch {
+	case c.Status != "":
 		return c.Status
+	case c.Verdict == compare.Equivalent && len(c.Settings) > 0:
+		return "may do what it could do before"
+	default:
+		return c.Verdict.String()
 	}
-	return c.Verdict.String()
 }
 
 func mark(d compare.Difference) string {
@@ -317,6 +334,7 @@ func ChangesMarkdown(cs []Change) string {
 		b.WriteString("\n<details><summary>Narrower: " + plural.Count(len(narrower), "region") + "</summary>\n" +
 			head + strings.Join(narrower, "\n") + "\n\n</details>\n")
 	}
+	b.WriteString(settingsMarkdown(cs))
 	if same := unchanged(cs); same > 0 {
 		b.WriteString("\n" + plural.Count(same, "tool") + " unchanged.\n")
 	}
@@ -353,6 +371,7 @@ type ChangeDoc struct {
 	Status      string          `json:"status,omitempty"`
 	Verdict     string          `json:"verdict"`
 	Differences []DifferenceDoc `json:"differences"`
+	Settings    []SettingDoc    `json:"settings,omitempty"`
 }
 
 // DifferenceDoc is one region in which policies differ alike.
@@ -388,6 +407,7 @@ func ChangesJSON(cs []Change) ChangesDocument {
 		for _, d := range c.Differences {
 			t.Differences = append(t.Differences, differenceDoc(d))
 		}
+		t.Settings = settingDocs(c.Settings)
 		doc.Tools = append(doc.Tools, t)
 	}
 	return doc

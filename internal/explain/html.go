@@ -48,6 +48,7 @@ type pageTool struct {
 	Matrix, Cells []pageRow
 	Reasons       []string
 	Differences   []pageDifference
+	Settings      []pageDifference
 }
 
 // pageBlock is the lines of one resource.
@@ -105,7 +106,7 @@ func ChangesHTML(w io.Writer, cs []Change) error {
 		p.Empty = "Both sides permit the same."
 	}
 	for _, c := range condensed(cs) {
-		if c.Verdict == compare.Equivalent && c.Status == "" {
+		if !c.Differs() {
 			p.Unchanged = append(p.Unchanged, clean(c.title()))
 			continue
 		}
@@ -204,6 +205,9 @@ func (c Change) page() pageTool {
 		t.Differences = append(t.Differences, pageDifference{
 			Wider: d.Wider, What: clean(d.What), Where: clean(region(d)), Example: clean(d.Example), Because: clean(because(d)), Grants: grantsOf(d),
 		})
+	}
+	for _, v := range c.Settings {
+		t.Settings = append(t.Settings, pageDifference{What: clean(subject(v)), Where: clean(became(v)), Because: clean(writtenAt(v))})
 	}
 	return t
 }

@@ -104,7 +104,7 @@ func (q *Question) of(asked resolve.Question) error {
 	}
 	c, ok := ir.ParseCapability(asked.Verb)
 	if !ok {
-		return fmt.Errorf("found %q, which depends on two places; expected one of read, create, update, delete, execute, write, connect, listen, env, run", asked.Verb)
+		return fmt.Errorf("found %q, which depends on two places or on what is made; expected one of read, create, update, delete, execute, write, connect, listen, env, run", asked.Verb)
 	}
 	q.files, q.path = ir.Caps(c), asked.Operands[0]
 	return q.place()

@@ -136,7 +136,7 @@ func TestWrongQuestions(t *testing.T) {
 		"read ../x":             "leaves the workspace",
 		"read ~user/x":          `found "~" before a name`,
 		"read $HOME/x":          "shell expansion",
-		"rename a b":            "depends on two places",
+		"rename a b":            "depends on two places or on what is made",
 		"connect a.example:0":   `found port "0"`,
 		"connect a*.example":    `found "*" inside a host`,
 		"connect ftp//":         "found",

@@ -18,6 +18,9 @@ const (
 	ruleRemoved diag.Code = "manifest.removed"
 )
 
+// severities are those of changes, of which no gate depends on one.
+var severities = explain.Severities{Wider: diag.Warning, Settings: diag.Warning}
+
 // titles are those of the rules.
 var titles = []diag.Rule{
 	{ID: diag.Code(Unreadable), Title: "a manifest cannot be read", Severity: diag.Error},
@@ -74,7 +77,7 @@ func (f *Fleet) SARIF(w io.Writer, q *Question, places diag.Places) error {
 			add(ruleRemoved, diag.Note, m, "there was a manifest")
 		}
 		for _, c := range f.Since.Changes {
-			for _, r := range explain.Results([]explain.Change{c.Change}, diag.Warning) {
+			for _, r := range explain.Results([]explain.Change{c.Change}, severities) {
 				if place := r.At.String(); place != "" {
 					r.Message += " (" + visible.Text(place) + ")"
 				}
@@ -82,7 +85,7 @@ func (f *Fleet) SARIF(w io.Writer, q *Question, places diag.Places) error {
 				out.Add(r)
 			}
 		}
-		rules = append(rules[:len(rules):len(rules)], explain.ResultRules(diag.Warning)...)
+		rules = append(rules[:len(rules):len(rules)], explain.ResultRules(severities)...)
 	}
 	return diag.WriteResults(w, rules, out, places)
 }

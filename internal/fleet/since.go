@@ -137,7 +137,7 @@ func (c *changed) read(e *earlier, p past, l *look) error {
 	}
 	old, new := before.differing(after), after.differing(before)
 	for _, change := range explain.Changes(old, new) {
-		if change.Verdict != compare.Equivalent || change.Status != "" {
+		if change.Differs() {
 			c.changes = append(c.changes, ToolChange{l.facts.Manifest.Path, change})
 		}
 	}

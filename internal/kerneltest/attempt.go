@@ -43,6 +43,7 @@ var onPaths = map[string]struct {
 	"read": {[]need{file}, false}, "create": {[]need{none}, true}, "update": {[]need{file}, false}, "delete": {[]need{entry}, true},
 	"execute": {[]need{file}, false}, "copy": {[]need{file, either}, true}, "rename": {[]need{entry, either}, true},
 	"link": {[]need{entry, noEntry}, true}, "exchange": {[]need{entry, entry}, true}, "dial": {[]need{file}, false},
+	"symlink": {[]need{noEntry}, true},
 }
 
 // attempt prepares the stage for a question and returns the attempt, or the reason why there is

@@ -92,6 +92,8 @@ func (a Attempt) try() error {
 		return unix.Renameat2(unix.AT_FDCWD, a.A, unix.AT_FDCWD, a.B, unix.RENAME_EXCHANGE)
 	case "link":
 		return unix.Link(a.A, a.B)
+	case "symlink":
+		return unix.Symlink(marker, a.A)
 	case "dial":
 		return connected(unix.AF_UNIX, &unix.SockaddrUnix{Name: a.A})
 	case "connect":

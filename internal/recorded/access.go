@@ -74,7 +74,7 @@ func Of(op ir.Operation, needs ir.CapSet, b *ir.Bindings) (Access, bool) {
 		for _, c := range needs.With(op.Cap).List() {
 			a.Needs = append(a.Needs, c.String())
 		}
-		a.Name = nameKinds[op.Name]
+		a.Operation, a.Name = op.Cap.String(), nameKinds[op.Name]
 	case ir.Start:
 		return a, op.Interpreter == nil || a.interpreted(*op.Interpreter, b)
 	case ir.Dial:

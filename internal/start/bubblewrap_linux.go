@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"runtime"
@@ -43,27 +44,27 @@ func UnmetWrapped(data []byte) (gaps []Gap, accepted []string, err error) {
 }
 
 // wrapping reads a resolved artifact and finds the program that it is for.
-func wrapping(data []byte) (spec *bubblewrap.Spec, file string, err error) {
+func wrapping(data []byte) (spec *bubblewrap.Spec, by wrapper, err error) {
 	spec, err = bubblewrap.Parse(data)
 	switch {
 	case err != nil:
-		return nil, "", failed("%w", err)
+		return nil, by, failed("%w", err)
 	case spec.Form != backends.Resolved.String():
-		return nil, "", failed("%w", errPortable)
+		return nil, by, failed("%w", errPortable)
 	}
 	if !slices.Contains(spec.Args, "--proc") {
-		return nil, "", failed("bubblewrap starts tools by a descriptor of /proc, which the policy grants only with base = \"system\"")
+		return nil, by, failed("bubblewrap starts tools by a descriptor of /proc, which the policy grants only with base = \"system\"")
 	}
-	if file, _, err = findWrapper(wrapperPaths); err != nil {
-		return nil, "", failed("%w; see accessc doctor", err)
+	if by, err = findWrapper(wrapperPaths); err != nil {
+		return nil, by, failed("%w; see accessc doctor", err)
 	}
-	return spec, file, nil
+	return spec, by, nil
 }
 
 // Wrap starts a tool by bubblewrap instead of this kernel's Landlock, and ends as the tool does. data is
 // the resolved artifact. It returns only when the tool did not start; the error is an *Error.
 func Wrap(req Request, data []byte) error {
-	spec, file, err := wrapping(data)
+	spec, by, err := wrapping(data)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func Wrap(req Request, data []byte) error {
 	if err := refuseDirectories(0, 1, 2); err != nil {
 		return err
 	}
-	w := &wrapped{req: &req, spec: spec, launch: spec.Launch, file: file}
+	w := &wrapped{req: &req, spec: spec, launch: spec.Launch, by: by}
 	if err := req.carry(&w.launch); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ type wrapped struct {
 	req    *Request
 	spec   *bubblewrap.Spec
 	launch backends.Launch
-	file   string
+	by     wrapper
 	home   releaser
 	words  int // of the arguments that bwrap reads from a descriptor
 	directories
@@ -124,6 +125,7 @@ const (
 	enterSelf                // this program, which enters the sandbox and becomes the tool
 	enterReport              // where that says how far it got
 	enterPlaces              // the mounts that it must find
+	wrapperPlaces            // and what follows: the places themselves
 )
 
 // run runs the tool and returns its status.
@@ -147,28 +149,30 @@ func (w *wrapped) run() (int, error) {
 	}
 	defer info.Close()
 	defer report.Close()
-	argv := append([]string{w.file, "--args", strconv.Itoa(wrapperArgs), "--info-fd", strconv.Itoa(wrapperInfo), "--"}, entry...)
+	argv := append([]string{w.by.file, "--args", strconv.Itoa(wrapperArgs), "--info-fd", strconv.Itoa(wrapperInfo), "--"}, entry...)
 	if n := w.words + len(argv); n > bubblewrap.MaxArguments {
 		return 0, failed("bubblewrap takes %d arguments, and the policy, the variables and the command are %d", bubblewrap.MaxArguments, n)
 	}
 	// The signal of the parent's end is that of the thread that starts the child (prctl(2)).
 	runtime.LockOSThread()
 	points.Reach(points.Becoming)
-	process, err := os.StartProcess(w.file, argv, &os.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, files[0], files[1], infoEnd, files[2], reportEnd, files[3]},
+	given := []*os.File{os.Stdin, os.Stdout, os.Stderr, files[0], files[1], infoEnd, files[2], reportEnd, files[3]}
+	given = append(given, files[4:]...)
+	process, err := os.StartProcess(w.by.file, argv, &os.ProcAttr{
+		Dir: "/", Env: []string{}, Files: given,
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL},
 	})
 	_ = infoEnd.Close()
 	_ = reportEnd.Close()
 	if err != nil {
-		return 0, failed("%s: %w", w.file, err)
+		return 0, failed("%s: %w", w.by.file, err)
 	}
 	stop := w.watch(process, info)
 	said, _ := io.ReadAll(report)
 	state, err := process.Wait()
 	limit := stop()
 	if err != nil {
-		return 0, failed("%s: %w", w.file, err)
+		return 0, failed("%s: %w", w.by.file, err)
 	}
 	if err := entered(string(said)); err != nil {
 		return 0, err
@@ -224,8 +228,6 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	args := w.arguments(options, env)
-	w.words = len(args)
 	filter, err := assemble(rules{blocks: slices.Concat(landlock.Always(), w.spec.Blocks)}, landlock.MaxABI)
 	if err != nil {
 		return nil, nil, failed("%w", err)
@@ -251,12 +253,18 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 		return nil, nil, failed("%w", err)
 	}
 	files = []*os.File{nil, nil, self, nil}
+	held := slices.Collect(maps.Values(open))
+	if w.by.descriptors {
+		options, held = byDescriptor(options, open)
+	}
+	args := w.arguments(options, env)
+	w.words = len(args)
 	for i, text := range map[int][]byte{0: []byte(strings.Join(args, "\x00") + "\x00"), 1: code, 3: places} {
 		if files[i], err = inMemory(text); err != nil {
 			return nil, nil, failed("%w", err)
 		}
 	}
-	files = append(files, open...)
+	files = append(files, held...)
 	_, pwd := lookupEnv(env, "PWD")
 	entry = []string{
 		"/proc/self/fd/" + strconv.Itoa(enterSelf), EnterCommand, w.canary(), w.req.place(w.spec.Workspace), strconv.FormatBool(pwd), string(limits), file,
@@ -312,7 +320,7 @@ func (w *wrapped) options() ([]bubblewrap.Option, error) {
 func (w *wrapped) arguments(options []bubblewrap.Option, env []string) []string {
 	var out []string
 	for _, o := range options {
-		if o.Name == "--bind" && o.Values[1] == w.tmp {
+		if strings.HasPrefix(o.Name, "--bind") && o.Values[1] == w.tmp {
 			out = append(out, leading(w.tmp)...)
 		}
 		out = append(append(out, o.Name), o.Values...)

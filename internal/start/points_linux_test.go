@@ -411,8 +411,10 @@ func TestHeldProgram(t *testing.T) {
 }
 
 // TestHeldWrapped: a place is exchanged when its file is open and bubblewrap has not mounted it. A start that would show another file
-// does not take place.
+// does not take place. A bubblewrap that takes descriptors shows the one that was opened; at a symlink it would mount elsewhere.
 func TestHeldWrapped(t *testing.T) {
+	help, _ := exec.Command("bwrap", "--help").Output()
+	descriptors := strings.Contains(string(help), " --ro-bind-fd ")
 	for name, other := range map[string]string{"a symlink": "link", "a directory": "empty", "nothing else": "docs"} {
 		t.Run(name, func(t *testing.T) {
 			c := newCastle(t, nil)
@@ -435,7 +437,8 @@ func TestHeldWrapped(t *testing.T) {
 			}
 			stop.Open()
 			err := cmd.Wait()
-			if started := strings.HasPrefix(out.String(), "[2,0]"); started != (other == "docs") || started != (err == nil) {
+			shows := other == "docs" || other == "empty" && descriptors
+			if started := strings.HasPrefix(out.String(), "[2,0]"); started != shows || started != (err == nil) {
 				t.Errorf("%v: %s", err, out)
 			}
 		})

@@ -94,9 +94,9 @@ func supervisionFinding() Finding {
 	}
 	if supervisor.Supervised() {
 		f.State = Partial
-		f.Detail = "this process is supervised already (a seccomp listener is there), and the kernel allows one; " +
+		f.Detail = "this process is supervised already (a seccomp listener is there), " + holder() + "; the kernel allows one, and " +
 			"policies that need it are refused, or their gaps accepted"
-		f.Fix = "start it outside of the other accessc, or of the container whose profile notifies its runtime"
+		f.Fix = "start it outside of that tool, or of the container whose profile notifies its runtime"
 	} else if err := supervisor.Starts(); err != nil {
 		f.Detail += "; programs that appear beside an exception start with the next start of the tool: " + err.Error()
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -31,16 +32,17 @@ var (
 	errNoRoots = errors.New("this kernel does not tell mounts apart (statx(2), Linux 5.8), so the sandbox cannot be checked")
 )
 
-// expect opens the places of the options, none of them over a symbolic link. The files are to stay open until the tool has
-// started, so that their numbers are not used again. Directories in memory below /dev are of the sandbox alone.
-func expect(options []bubblewrap.Option) (list []shown, open []*os.File, err error) {
+// expect opens the places of the options, none of them over a symbolic link, by the index of the option. The files are to stay open
+// until the tool has started, so that their numbers are not used again. Directories in memory below /dev are of the sandbox alone.
+func expect(options []bubblewrap.Option) (list []shown, open map[int]*os.File, err error) {
+	open = map[int]*os.File{}
 	sealed := map[string]bool{}
 	for _, o := range options {
 		if o.Name == "--remount-ro" {
 			sealed[o.Values[0]] = true
 		}
 	}
-	for _, o := range options {
+	for i, o := range options {
 		name, v := strings.TrimSuffix(o.Name, "-try"), o.Values
 		var s shown
 		switch {
@@ -53,7 +55,7 @@ func expect(options []bubblewrap.Option) (list []shown, open []*os.File, err err
 		}
 		f, err := s.see(v[0])
 		if f != nil {
-			open = append(open, f)
+			open[i] = f
 		}
 		if err == nil && v[0] != s.Place {
 			err = noLinks(s.Place)
@@ -64,6 +66,24 @@ func expect(options []bubblewrap.Option) (list []shown, open []*os.File, err err
 		list = append(list, s)
 	}
 	return list, open, nil
+}
+
+// byDescriptor replaces the names of places by the descriptors that they were opened as, in the order in which bwrap gets them. So it
+// shows what was opened, whatever is exchanged meanwhile. It takes none for devices, and none for places that are covered.
+func byDescriptor(options []bubblewrap.Option, open map[int]*os.File) (out []bubblewrap.Option, held []*os.File) {
+	for i, o := range options {
+		name := strings.TrimSuffix(o.Name, "-try")
+		switch f := open[i]; {
+		case f == nil:
+		case name == "--bind" || name == "--ro-bind":
+			o = bubblewrap.Option{Name: name + "-fd", Values: []string{strconv.Itoa(wrapperPlaces + len(held)), o.Values[1]}}
+			fallthrough
+		default:
+			held = append(held, f)
+		}
+		out = append(out, o)
+	}
+	return out, held
 }
 
 // noLinks returns an error if a place that is to be covered leads over a symbolic link. It may be gone.

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +41,7 @@ func sandboxed(t *testing.T, bwrap string, options []bubblewrap.Option, made ...
 	out, err := cmd.CombinedOutput()
 	_ = end.Close()
 	said, _ := io.ReadAll(report)
-	for _, f := range append(open, places, self, report) {
+	for _, f := range append(slices.Collect(maps.Values(open)), places, self, report) {
 		_ = f.Close()
 	}
 	if err := entered(string(said)); err != nil {
@@ -54,7 +56,7 @@ func sandboxed(t *testing.T, bwrap string, options []bubblewrap.Option, made ...
 // TestShown: a place that shows another file than the one that was opened, as it must not be opened, or through another mount
 // than its own, is refused. So no mount is left over for a file that another process has put in the way.
 func TestShown(t *testing.T) {
-	bwrap, _, err := findWrapper(wrapperPaths)
+	bwrap, err := findWrapper(wrapperPaths)
 	if f := wrapperFinding(); err != nil || f.State != Partial {
 		t.Skip("bubblewrap: " + f.Detail)
 	}
@@ -95,7 +97,7 @@ func TestShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := sandboxed(t, bwrap, options, words(c.made)...); (err == nil) != c.good || err != nil && !strings.Contains(err.Error(), errOther.Error()) {
+		if err := sandboxed(t, bwrap.file, options, words(c.made)...); (err == nil) != c.good || err != nil && !strings.Contains(err.Error(), errOther.Error()) {
 			t.Errorf("%s, made %s: %v", c.want, c.made, err)
 		}
 	}

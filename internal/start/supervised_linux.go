@@ -188,7 +188,7 @@ func (r *run) childFailed(err error) error {
 		return r.notStarted(e.Err)
 	}
 	if errors.Is(err, unix.EBUSY) {
-		return failed("%w: this process is supervised already, by another accessc or a container's runtime%s", err, r.without())
+		return failed("%w: this process is supervised already, %s%s", err, holder(), r.without())
 	}
 	return failed("%w", err)
 }

@@ -252,6 +252,9 @@ func (c *comparison) coverNames(rt *rapid.T, ops []ir.Operation) {
 		if ir.LoaderVariable(name) {
 			want *= loads
 		}
+		if c.own(variable{text: name, sample: name}) {
+			continue // accessc sets it, whatever a region says about the names around it
+		}
 		if said != want || hits > 1 {
 			rt.Fatalf("%s: %d regions say %d, it is %d", name, hits, said, want)
 		}

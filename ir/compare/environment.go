@@ -58,6 +58,7 @@ func (c *comparison) names() *nameTree {
 	for _, name := range ownVariables {
 		add(variable{text: name, sample: name})
 	}
+	cells = slices.DeleteFunc(cells, c.own)
 	// A prefix comes before the names that it covers, and before them where they are equal.
 	slices.SortFunc(cells, func(a, b variable) int {
 		if d := strings.Compare(a.text, b.text); d != 0 {
@@ -85,9 +86,19 @@ func (c *comparison) names() *nameTree {
 	return root
 }
 
+// own reports whether accessc sets a variable itself on both sides. Nothing of it differs, and as an exception from a
+// prefix it would tell systems apart that have the same difference: each has variables of its own.
+func (c *comparison) own(v variable) bool {
+	if v.prefix {
+		return false
+	}
+	old, new, _ := c.ask(ir.Forward{Name: v.sample})
+	return old.Reason == ir.ReasonOwn && new.Reason == ir.ReasonOwn
+}
+
 // ownVariables may be set by accessc itself, whatever the rules on prefixes say.
 var ownVariables = []string{
-	ir.ContextVariable, ir.DarwinSuffix, "HOME", "TEMP", "TMP", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+	ir.ContextVariable, ir.DarwinSuffix, "APPDATA", "LOCALAPPDATA", "USERPROFILE", "HOME", "TEMP", "TMP", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
 }
 
 // loads sets the label of a variable that loads code apart.

@@ -337,7 +337,7 @@ func (d *Denial) because(more bool) string {
 		}
 	default:
 		s = fmt.Sprintf("rule %s, %s", v.Rule.Subject(), v.Rule.Source())
-		if w := v.Reason.String(); w == "pinned" || w == "no-gain" || w == "root" {
+		if w := v.Reason.String(); w == "pinned" || w == "no-gain" || w == "root" || w == "leads" {
 			s = w + ": " + s
 		}
 	}
