@@ -201,7 +201,7 @@ const (
 
 // wake has a supervisor end its tool that the tool has stopped with itself: the time is over by the supervisor's own
 // clock, which goes on while it is stopped. One that a further stop keeps from that is killed.
-// See RATIONALE D364.
+// See RATIONALE D66.
 //
 //go:norace
 //go:nosplit
