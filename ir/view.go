@@ -62,9 +62,8 @@ type Facts struct {
 	// ProtectedLinks are the protected paths that are symlinks on this host, the listed ones included: there is nothing below
 	// them that a system could be told of.
 	ProtectedLinks []string
-	// Kernels are the places of this host at which file systems of the kernel are mounted, or that lie in one. Nothing is
-	// granted there.
-	Kernels []Kernel
+	// Closed are the places of this host at which nothing is granted, whatever rules say.
+	Closed []Closed
 }
 
 // NewView prepares t for questions on platform p.
@@ -74,7 +73,7 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 	v.grow()
 	v.protect(f.Protected, f.ProtectedLinks)
 	v.pinPrograms()
-	v.closeKernels(f.Kernels)
+	v.close(f.Closed)
 	if f.Bindings != nil {
 		v.anchor(f.Bindings)
 	}
@@ -290,15 +289,15 @@ func (v *View) Entries() []Entry { return v.rules }
 
 // Stated returns the entries that a ledger covers: all but those of the base, with those of
 // protected paths merged into one that has all the capabilities that any of them grants, and the first of those of
-// the kernel's file systems, which are alike.
+// closed places, which are alike.
 func (v *View) Stated() []Entry {
 	var out []Entry
 	protected, closed := -1, false
 	for _, e := range v.rules {
 		switch {
 		case e.Rule.Origin.Layer == LayerBase:
-		case e.ID == KernelRule && closed:
-		case e.ID == KernelRule:
+		case e.ID == ClosedRule && closed:
+		case e.ID == ClosedRule:
 			out, closed = append(out, e), true
 		case e.ID != protectedID:
 			out = append(out, e)

@@ -61,8 +61,9 @@ func Sentences() backends.Sentences {
 	return backends.Sentences{
 		Folds: "the directory PLACE folds upper and lower case, so another spelling of a rule's name " +
 			"escapes the rule",
-		whyAsk:        "exec --ask has a supervisor make what the user grants, and the ruleset grants none of it",
-		whyKernel:     "file systems of the kernel, such as proc or sysfs, that are mounted below a grant are closed, with all that is in them",
+		whyAsk: "exec --ask has a supervisor make what the user grants, and the ruleset grants none of it",
+		whyKernel: "file systems of the kernel, such as proc or sysfs, that are mounted below a grant are closed, with all that is in them, and " +
+			"so is accessc's own state",
 		whyNoLandlock: "this kernel has no Landlock",
 		whyExpanded:   "Landlock cannot take a right away below a directory",
 		whyList: "a directory that holds an exception can be listed only under a supervisor, by calls " +

@@ -96,7 +96,7 @@ func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
 	switch {
 	case c.Aspect == ir.AspectAsk:
 		return ir.Because(ir.Exact, "", whyAsk)
-	case c.ID == ir.KernelRule || c.Resource == ir.FS && c.ID == ir.DefaultRule && isCapability(c.Aspect):
+	case c.ID == ir.ClosedRule || c.Resource == ir.FS && c.ID == ir.DefaultRule && isCapability(c.Aspect):
 		return ir.Because(ir.Exact, "", whyKernel)
 	}
 	switch r := c.Rule.(type) {

@@ -93,7 +93,7 @@ func (c *explainCmd) Run(g *globals) error {
 	}
 	var policies []*explain.Policy
 	for _, t := range tools {
-		p, err := policyOf(t, ir.Facts{Protected: res.Protected(t), Kernels: res.Kernels(t)})
+		p, err := policyOf(t, ir.Facts{Protected: res.Protected(t), Closed: res.Closed(t)})
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	f.Protected = r.Protected(t)
 	f.ProtectedLinks = r.protectedLinks(t)
 	if r.resolved {
-		f.Kernels = r.kernels(&f)
+		f.Closed = r.closed(&f)
 	}
 	return f
 }

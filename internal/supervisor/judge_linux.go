@@ -84,6 +84,9 @@ func ReadPolicy(s *landlock.Spec) (*Policy, error) {
 	}
 	roots := &ir.Bindings{Workspace: s.Workspace, Home: s.Home, External: s.Supervision.Judged.External}
 	p.facts = ir.Facts{Bindings: roots, Base: base, Program: ownProgram(s, roots), Located: true}
+	for _, c := range s.Supervision.Judged.Closed {
+		p.facts.Closed = append(p.facts.Closed, ir.Closed{At: roots.Locate(c.Path), Why: c.Why})
+	}
 	p.view = ir.NewView(p.tool, ir.Linux, p.facts)
 	return p, nil
 }

@@ -2,17 +2,17 @@ package ir
 
 import "testing"
 
-// TestKernels: at a file system of the kernel nothing is granted, whatever rules say about it, about what is around it and about what is in
+// TestClosed: at a file system of the kernel nothing is granted, whatever rules say about it, about what is around it and about what is in
 // it; where nothing is granted anyway, and beside it, nothing changes.
-func TestKernels(t *testing.T) {
+func TestClosed(t *testing.T) {
 	tool := NewTool("t")
 	tool.FS = []FSRule{
 		{Written: ".", At: In(""), Caps: All}, {Written: "root/proc", At: In("root/proc"), Caps: All},
 		{Written: "root/proc/1", At: In("root/proc/1"), Caps: Caps(Read)}, {Written: "secret", At: In("secret")},
 	}
 	bind := &Bindings{Workspace: "/w"}
-	kernels := []Kernel{{In("root/proc"), "proc"}, {In("root/sys"), "sysfs"}, {In("secret/dev"), "devtmpfs"}, {Sys("opt/root/proc"), "proc"}, {Sys("sys"), "sysfs"}}
-	with, without := NewView(tool, Linux, Facts{Bindings: bind, Kernels: kernels}), NewView(tool, Linux, Facts{Bindings: bind})
+	kernels := []Closed{{In("root/proc"), "proc"}, {In("root/sys"), "sysfs"}, {In("secret/dev"), "devtmpfs"}, {Sys("opt/root/proc"), "proc"}, {Sys("sys"), "sysfs"}}
+	with, without := NewView(tool, Linux, Facts{Bindings: bind, Closed: kernels}), NewView(tool, Linux, Facts{Bindings: bind})
 	for _, at := range []Location{
 		In("root/proc"), In("root/proc/1/mem"), In("root/proc/2"), In("root/sys/kernel"), In("root"), In("root/x"), In("secret/dev/x"), In("a"),
 		Sys("opt/root/proc/1"), Sys("opt/x"), Sys("sys/kernel"),
@@ -30,7 +30,7 @@ func TestKernels(t *testing.T) {
 	}
 	named := 0
 	for _, e := range with.Entries() {
-		if e.ID == KernelRule {
+		if e.ID == ClosedRule {
 			named++
 		}
 	}

@@ -1,16 +1,16 @@
 package ir
 
-// Kernel is a place of a host at which the kernel shows itself: its settings, its devices, all processes.
-type Kernel struct {
-	At Location // of the mount
-	// Type is the name of the file system, such as "proc".
-	Type string
+// Closed is a place of a host that is no tool's: one at which the kernel shows itself, its settings, its devices, all processes; or
+// accessc's own state, with the homes of other tools.
+type Closed struct {
+	At  Location // the place
+	Why string   // it is closed
 }
 
-// closeKernels takes everything away at and below the places of file systems of the kernel, also what rules grant there by
+// close takes everything away at and below closed places, also what rules grant there by
 // themselves. Places where nothing is granted anyway stay as they are.
 // See RATIONALE D362.
-func (v *View) closeKernels(places []Kernel) {
+func (v *View) close(places []Closed) {
 	for _, k := range places {
 		root := v.tree(k.At.Root)
 		if root == nil {
@@ -21,8 +21,8 @@ func (v *View) closeKernels(places []Kernel) {
 		if (ref < 0 || v.refs[ref].caps == 0) && (!exact || !n.grants(v.refs)) {
 			continue
 		}
-		rule := &FSRule{Written: k.At.Short(), At: k.At, Origin: Origin{Layer: LayerImplied, Label: k.Type + ", a file system of the kernel"}}
-		v.add(KernelRule, rule)
+		rule := &FSRule{Written: k.At.Short(), At: k.At, Origin: Origin{Layer: LayerImplied, Label: k.Why}}
+		v.add(ClosedRule, rule)
 		root.make(k.At.Path, &v.arena).children = children{}
 		v.plant(k.At, ruleRef{entry: len(v.rules) - 1})
 	}
