@@ -8,7 +8,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Closed are the places below those that a tool's rules are about, and the base, that are no tool's: file systems of the kernel that
+// Closed are the places below those that a tool's rules are about, and the base, that are no tool's: file
+// systems of the kernel that
 // this host has mounted there, and accessc's own state, where other tools have their homes.
 // See RATIONALE D363.
 func (r *Result) Closed(t *ir.Tool) []ir.Closed {

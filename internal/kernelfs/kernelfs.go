@@ -1,4 +1,5 @@
-// Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from those that hold files. Files of the
+// Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from those that hold files.
+// Files of the
 // former are settings and other processes: no grant on a directory around one is meant for them.
 // See RATIONALE D362.
 package kernelfs
@@ -33,7 +34,8 @@ func (m *Mount) own() bool {
 // Shows reports whether a type of file systems is known to show the kernel.
 func Shows(kind string) bool { return is(kernels, kind) }
 
-// Holds reports whether a type of file systems is known to hold files. A type that neither list has is new: it counts as one that
+// Holds reports whether a type of file systems is known to hold files. A type that neither list has is new: it
+// counts as one that
 // shows the kernel, except where a place that the policy is about is of that type.
 func Holds(kind string) bool {
 	kind, _, _ = strings.Cut(kind, ".") // fuse.sshfs
@@ -42,7 +44,8 @@ func Holds(kind string) bool {
 
 func is(list, kind string) bool { return kind != "" && strings.Contains(list, " "+kind+" ") }
 
-// The types by their names (/proc/filesystems). devtmpfs has the number of tmpfs in statfs(2), so numbers do not tell.
+// The types by their names (/proc/filesystems). devtmpfs has the number of tmpfs in statfs(2), so numbers do
+// not tell.
 const (
 	kernels = " binder binfmt_misc bpf cgroup cgroup2 configfs cpuset debugfs devpts devtmpfs dmabuf efivarfs functionfs fusectl gadgetfs " +
 		"guestmemfd mqueue nfsd nsfs openpromfs oprofilefs pidfs pipefs proc pstore resctrl rpc_pipefs securityfs selinuxfs smackfs " +
@@ -57,7 +60,8 @@ const (
 
 var errForm = errors.New("the list of mounts has another form")
 
-// Parse reads a list of mounts. Roots are the places that a policy is about: a type that is not known holds files if one of
+// Parse reads a list of mounts. Roots are the places that a policy is about: a type that is not known holds
+// files if one of
 // them is on it.
 func Parse(mountinfo []byte, roots []string) ([]Mount, error) {
 	var out []Mount
@@ -85,7 +89,8 @@ func Parse(mountinfo []byte, roots []string) ([]Mount, error) {
 	return out, nil
 }
 
-// shut reports whether a mount, or one that it lies in, shows the kernel. A mount on the same place as another lies in what is around both.
+// shut reports whether a mount, or one that it lies in, shows the kernel. A mount on the same place as another
+// lies in what is around both.
 func shut(all []Mount, index map[uint64]int, i int, vouched string) bool {
 	for range all {
 		m := &all[i]
@@ -119,7 +124,8 @@ func parse(line string) (m Mount, ok bool) {
 	return m, false
 }
 
-// unescape reads a path in which blanks and backslashes are three octal digits each (mangle() in fs/proc_namespace.c).
+// unescape reads a path in which blanks and backslashes are three octal digits each (mangle() in
+// fs/proc_namespace.c).
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

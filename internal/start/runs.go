@@ -9,8 +9,10 @@ import (
 	"github.com/accessc/accessc/internal/workspace"
 )
 
-// RunsIn returns the directory for the directories of runs: the one that TMPDIR names, if no tool may come to it. Projects set TMPDIR to a
-// directory of theirs, where one tool would read and change what another one keeps for itself. Then it is another one. root is the workspace.
+// RunsIn returns the directory for the directories of runs: the one that TMPDIR names, if no tool may come to
+// it. Projects set TMPDIR to a
+// directory of theirs, where one tool would read and change what another one keeps for itself. Then it is
+// another one. root is the workspace.
 // See RATIONALE D363.
 func RunsIn(root string) (string, error) {
 	named, why := "", ""
@@ -36,7 +38,8 @@ func RunsIn(root string) (string, error) {
 	return "", failed("the directories of runs: %s %s, where tools may write, and there is no other; let TMPDIR be elsewhere", named, why)
 }
 
-// reached returns why tools may come to a place: it lies in a workspace, or in the approved target of one. Empty is no reason. Approvals that
+// reached returns why tools may come to a place: it lies in a workspace, or in the approved target of one.
+// Empty is no reason. Approvals that
 // cannot be read approve nothing.
 func reached(at, root string) string {
 	if root != "" && lies(at, root) {

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxCopies bounds the size of all copies of programs together that are in use: no limit of the tool counts them, unless it has a
+// maxCopies bounds the size of all copies of programs together that are in use: no limit of the tool counts
+// them, unless it has a
 // cgroup.
 const maxCopies = 1 << 30
 
@@ -32,7 +33,8 @@ type copyInUse struct {
 	size int64
 }
 
-// reserves takes up room for a copy if there is any, for which it gives up the copies that are kept for further starts.
+// reserves takes up room for a copy if there is any, for which it gives up the copies that are kept for further
+// starts.
 func (m *images) reserves(size int64) bool {
 	if m.used.reserve(size) {
 		return true
@@ -99,7 +101,8 @@ func (c *copies) look() {
 	})
 }
 
-// prune lets go of the copies of which no other file is open. A lease for writing is given on such a file alone, whether it is
+// prune lets go of the copies of which no other file is open. A lease for writing is given on such a file
+// alone, whether it is
 // opened, mapped, started or on its way between processes (fcntl(2), check_conflicting_open() in fs/locks.c).
 func (c *copies) prune() {
 	kept := c.list[:0]
