@@ -10,6 +10,8 @@ const (
 	DefaultRule RuleID = "default"
 	// BaseRule is the base as a whole.
 	BaseRule RuleID = "base"
+	// ClosedRule is the places below grants that are no tool's.
+	ClosedRule RuleID = "closed"
 	// OwnProgram is the program that the tool starts as.
 	OwnProgram RuleID = "program"
 )

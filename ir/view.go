@@ -62,6 +62,8 @@ type Facts struct {
 	// ProtectedLinks are the protected paths that are symlinks on this host, the listed ones included: there is nothing below
 	// them that a system could be told of.
 	ProtectedLinks []string
+	// Closed are the places of this host at which nothing is granted, whatever rules say.
+	Closed []Closed
 }
 
 // NewView prepares t for questions on platform p.
@@ -71,6 +73,7 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 	v.grow()
 	v.protect(f.Protected, f.ProtectedLinks)
 	v.pinPrograms()
+	v.close(f.Closed)
 	if f.Bindings != nil {
 		v.anchor(f.Bindings)
 	}
@@ -285,13 +288,17 @@ func (b *Bindings) Outer(r Root) Location {
 func (v *View) Entries() []Entry { return v.rules }
 
 // Stated returns the entries that a ledger covers: all but those of the base, with those of
-// protected paths merged into one that has all the capabilities that any of them grants.
+// protected paths merged into one that has all the capabilities that any of them grants, and the first of those of
+// closed places, which are alike.
 func (v *View) Stated() []Entry {
 	var out []Entry
-	protected := -1
+	protected, closed := -1, false
 	for _, e := range v.rules {
 		switch {
 		case e.Rule.Origin.Layer == LayerBase:
+		case e.ID == ClosedRule && closed:
+		case e.ID == ClosedRule:
+			out, closed = append(out, e), true
 		case e.ID != protectedID:
 			out = append(out, e)
 		case protected < 0:

@@ -49,6 +49,7 @@ const (
 	whyMoved      ir.CauseID = "landlock.moved"
 	whyHeld       ir.CauseID = "landlock.held"
 	whyAsk        ir.CauseID = "landlock.ask"
+	whyKernel     ir.CauseID = "landlock.kernel"
 
 	// Folds is stated by a loader, of a directory that it finds on its host.
 	Folds ir.CauseID = "landlock.folds"
@@ -60,7 +61,9 @@ func Sentences() backends.Sentences {
 	return backends.Sentences{
 		Folds: "the directory PLACE folds upper and lower case, so another spelling of a rule's name " +
 			"escapes the rule",
-		whyAsk:        "exec --ask has a supervisor make what the user grants, and the ruleset grants none of it",
+		whyAsk: "exec --ask has a supervisor make what the user grants, and the ruleset grants none of it",
+		whyKernel: "file systems of the kernel, such as proc or sysfs, that are mounted below a grant are closed, with all that is in them, and " +
+			"so is accessc's own state",
 		whyNoLandlock: "this kernel has no Landlock",
 		whyExpanded:   "Landlock cannot take a right away below a directory",
 		whyList: "a directory that holds an exception can be listed only under a supervisor, by calls " +
@@ -118,7 +121,7 @@ func Sentences() backends.Sentences {
 		whyWall: "no process stays to enforce it",
 		whyMoved: "assumes that no other process moves a directory of the rule elsewhere during the run, " +
 			"or links a file with a rule of its own there: the ruleset knows both by their inodes, " +
-			"so they stay granted",
+			"so they stay granted; and that none mounts a file system of the kernel, such as proc, below one",
 		whyHeld: "assumes that no other process moves to a place with fewer grants what the tool has " +
 			"opened, mapped or linked: descriptors, mappings and hard links keep their grants",
 	}

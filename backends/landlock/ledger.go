@@ -93,8 +93,11 @@ var steps = []int{2, 3, 4, 6, 10}
 
 // held says how a cell is held at an ABI version.
 func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
-	if c.Aspect == ir.AspectAsk {
+	switch {
+	case c.Aspect == ir.AspectAsk:
 		return ir.Because(ir.Exact, "", whyAsk)
+	case c.ID == ir.ClosedRule || c.Resource == ir.FS && c.ID == ir.DefaultRule && isCapability(c.Aspect):
+		return ir.Because(ir.Exact, "", whyKernel)
 	}
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
@@ -131,6 +134,11 @@ func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
 	case ir.Env:
 	}
 	return backends.Exact
+}
+
+func isCapability(a ir.Aspect) bool {
+	_, ok := ir.ParseCapability(string(a))
+	return ok
 }
 
 // base says how the base as a whole is held.

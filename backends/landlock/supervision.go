@@ -67,8 +67,16 @@ type Judged struct {
 	Base []Granted `json:"base"`
 	// External maps the names of external rules to their approved targets.
 	External map[string]string `json:"external,omitempty"`
+	// Closed are the places below grants that are no tool's.
+	Closed []Closed `json:"closed,omitempty"`
 	// Policy is the canonical document of package irjson.
 	Policy json.RawMessage `json:"policy"`
+}
+
+// Closed is a place at which nothing is granted.
+type Closed struct {
+	Path string `json:"path"` // absolute
+	Why  string `json:"why"`  // it is closed
 }
 
 // Granted is a place of the base and its capabilities.

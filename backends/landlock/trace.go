@@ -84,6 +84,10 @@ func (s *ruleset) policy(target backends.Target, may bool) (*Judged, error) {
 		j.External = b.External
 	}
 	for _, e := range s.view.Entries() {
+		if e.ID == ir.ClosedRule {
+			j.Closed = append(j.Closed, Closed{target.Place(e.Rule.At), e.Rule.Origin.Label})
+			continue
+		}
 		if e.Rule.At.Root.Kind != ir.System {
 			continue
 		}

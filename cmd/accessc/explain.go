@@ -94,7 +94,7 @@ func (c *explainCmd) Run(g *globals) error {
 	}
 	var policies []*explain.Policy
 	for _, t := range tools {
-		p, err := policyOf(t, res.Protected(t))
+		p, err := policyOf(t, ir.Facts{Protected: res.Protected(t), Closed: res.Closed(t)})
 		if err != nil {
 			return err
 		}
@@ -311,10 +311,9 @@ func (c *explainCmd) print(g *globals, p *explain.Group, s explain.Style) {
 	}
 }
 
-// policyOf returns the data that explain shows of a tool, with the protected paths of its
-// workspace.
-func policyOf(t *ir.Tool, protected []ir.ProtectedPath) (*explain.Policy, error) {
-	p := &explain.Policy{Tool: t, View: ir.NewView(t, hostfacts.Platform(), ir.Facts{Protected: protected})}
+// policyOf returns the data that explain shows of a tool, with what facts say of its workspace.
+func policyOf(t *ir.Tool, facts ir.Facts) (*explain.Policy, error) {
+	p := &explain.Policy{Tool: t, View: ir.NewView(t, hostfacts.Platform(), facts)}
 	if t.Source.Kind != ir.SourceLocal {
 		return p, nil
 	}

@@ -74,8 +74,12 @@ func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*s
 		return nil, err
 	}
 	s := &seat{}
-	sweepSeats(os.TempDir())
-	if s.dir, err = os.MkdirTemp("", seatPrefix); err != nil {
+	base, err := start.RunsIn(res.Resolver.Root)
+	if err != nil {
+		return nil, err
+	}
+	sweepSeats(base)
+	if s.dir, err = os.MkdirTemp(base, seatPrefix); err != nil {
 		return nil, err
 	}
 	if s.lock, err = lockSeat(s.dir); err != nil {

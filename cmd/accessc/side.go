@@ -159,7 +159,7 @@ func addLedger(p *compare.Policy) error {
 	if p.Ledger != nil {
 		return nil
 	}
-	made, err := policyOf(p.Tool, nil)
+	made, err := policyOf(p.Tool, ir.Facts{})
 	p.Ledger = made.Ledger
 	return err
 }

@@ -100,7 +100,7 @@ func (r *testRun) tool(t *ir.Tool) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	p, err := policyOf(t, r.res.Protected(t))
+	p, err := policyOf(t, ir.Facts{Protected: r.res.Protected(t)})
 	if err != nil {
 		return err
 	}

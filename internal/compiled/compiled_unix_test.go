@@ -154,7 +154,7 @@ func TestEachLookCounts(t *testing.T) {
 		}
 		kinds[l.Kind]++
 	}
-	for _, kind := range "lksehdromva" {
+	for _, kind := range "lksehdromvaf" {
 		if kinds[hostview.Kind(kind)] == 0 && kind != 'd' {
 			t.Errorf("no question of kind %c was asked", kind)
 		}

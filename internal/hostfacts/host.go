@@ -34,6 +34,9 @@ func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	f.Interpreters = r.interpreters(t, f)
 	f.Protected = r.Protected(t)
 	f.ProtectedLinks = r.protectedLinks(t)
+	if r.resolved {
+		f.Closed = r.closed(&f)
+	}
 	return f
 }
 

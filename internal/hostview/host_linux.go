@@ -1,20 +1,83 @@
 package hostview
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+	"slices"
+	"strings"
 
-// fileSystem names the file system of a place, if it is one of the kernel's own (statfs(2)).
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/kernelfs"
+)
+
+// fileSystem names the file system of a place, if the kernel shows itself there: nothing of /proc is a target of a rule, of /dev the
+// devices and terminals alone.
 func fileSystem(path string) string {
-	var st unix.Statfs_t
-	if unix.Statfs(path, &st) != nil {
+	all, err := mounts(nil)
+	if err != nil {
 		return ""
 	}
-	switch st.Type {
-	case unix.PROC_SUPER_MAGIC:
-		return "proc"
-	case unix.SYSFS_MAGIC:
-		return "sysfs"
-	case unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC:
-		return "cgroup"
+	m := mountOf(all, path)
+	if m == nil || !m.Closed && !(kernelfs.Shows(m.Type) && kernelfs.Below(m.Point, "/proc")) {
+		return ""
 	}
-	return ""
+	return m.Type
+}
+
+// kernels lists the places at, below and around some directories at which the kernel shows itself, with their file systems.
+func kernels(dirs []string) []Kernel {
+	all, err := mounts(dirs)
+	if err != nil {
+		return nil
+	}
+	var out []Kernel
+	add := func(k Kernel) {
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	for i := range all {
+		m := &all[i]
+		for _, dir := range dirs {
+			switch {
+			case !m.Closed:
+			case m.Point != dir && kernelfs.Below(m.Point, dir) && visible(all, m):
+				add(Kernel{m.Point, m.Type})
+			case kernelfs.Below(dir, m.Point):
+				if on := mountOf(all, dir); on != nil && on.Closed {
+					add(Kernel{dir, on.Type})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// visible reports whether no other mount that holds files hides one.
+func visible(all []kernelfs.Mount, m *kernelfs.Mount) bool {
+	there := mountOf(all, m.Point)
+	return there == nil || there.Closed
+}
+
+func mounts(roots []string) ([]kernelfs.Mount, error) {
+	text, err := os.ReadFile("/proc/thread-self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	return kernelfs.Parse(text, roots)
+}
+
+// mountOf is the mount that a file is on, by its name where the kernel does not say it. nil is none.
+func mountOf(all []kernelfs.Mount, path string) *kernelfs.Mount {
+	var st unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT|unix.AT_STATX_DONT_SYNC, unix.STATX_MNT_ID, &st)
+	if err != nil || st.Mask&unix.STATX_MNT_ID == 0 {
+		return kernelfs.At(all, strings.TrimSuffix(path, "/"))
+	}
+	for i := range all {
+		if all[i].ID == st.Mnt_id {
+			return &all[i]
+		}
+	}
+	return nil
 }

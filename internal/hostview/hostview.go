@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -33,6 +34,7 @@ const (
 	madeUp    Kind = 'm' // the kernel's own file system that a file is on
 	variable  Kind = 'v' // a variable of the environment
 	approvals Kind = 'a' // the user's approvals
+	shown     Kind = 'f' // the kernel's own file systems at, below and around directories
 )
 
 // Look is a question about the host, and its answer.
@@ -145,6 +147,22 @@ func (v *View) MadeUp(path string) string {
 	return name
 }
 
+// Kernel is a place at which a file system of the kernel is mounted.
+type Kernel struct {
+	// Path is absolute, Type the name of the file system.
+	Path, Type string
+}
+
+// Kernels lists the file systems of the kernel that are mounted below some directories, and the directories that lie in one.
+func (v *View) Kernels(dirs []string) []Kernel {
+	out := kernels(dirs)
+	v.keep(shown, "", strings.Join(dirs, separator), func() string { return saidKernels(out) })
+	return out
+}
+
+// separator stands between paths, of which none has it.
+const separator = "\x00"
+
 // Variable returns a variable of the environment.
 func (v *View) Variable(name string) (value string, set bool) {
 	value, set = os.LookupEnv(name)
@@ -194,6 +212,14 @@ func saidMode(mode fs.FileMode, err error) string {
 		return saidError(err)
 	}
 	return "=" + strconv.FormatUint(uint64(mode), 36)
+}
+
+func saidKernels(list []Kernel) string {
+	var out strings.Builder
+	for _, k := range list {
+		out.WriteString(k.Type + " " + k.Path + separator)
+	}
+	return saidText(out.String(), nil)
 }
 
 func saidVariable(value string, set bool) string {

@@ -3,6 +3,7 @@ package hostview
 import (
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Again asks earlier questions anew, in their order.
@@ -78,6 +79,8 @@ func (a *Again) answer(l Look) string {
 		return saidText(string(data), err)
 	case madeUp:
 		return fileSystem(l.Path)
+	case shown:
+		return saidKernels(kernels(strings.Split(l.Path, separator)))
 	case variable:
 		return saidVariable(os.LookupEnv(l.Path))
 	case approvals:

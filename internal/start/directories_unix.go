@@ -52,7 +52,7 @@ func makeHome(l *backends.Launch) (*userdir.Hold, error) {
 // makeDirectories makes the directory of a run, which is the tool's temporary one. It returns it
 // also when it fails.
 func makeDirectories(l *backends.Launch) (directories, error) {
-	d, err := makeRun()
+	d, err := makeRun(l.Workspace)
 	if err == nil {
 		d.tmp = d.dir
 		err = d.writeContext(l)
@@ -61,18 +61,20 @@ func makeDirectories(l *backends.Launch) (directories, error) {
 }
 
 // makeRun makes the directory of a run. It returns it also when it fails.
-func makeRun() (directories, error) {
+func makeRun(workspace string) (directories, error) {
 	var d directories
-	dir, err := os.MkdirTemp("", runPrefix+"*")
+	base, err := RunsIn(workspace)
 	if err != nil {
-		return d, failed("the temporary directory: %w", err)
+		return d, err
 	}
-	d.dir = dir
-	if d.dir, err = filepath.EvalSymlinks(dir); err != nil {
+	if d.dir, err = os.MkdirTemp(base, runPrefix+"*"); err != nil {
 		return d, failed("the temporary directory: %w", err)
 	}
 	return d, nil
 }
+
+// commonTemp are directories for temporary files beside the one of the environment.
+var commonTemp = []string{"/tmp", "/var/tmp"}
 
 // writeContext writes the Context into the tool's temporary directory.
 func (d directories) writeContext(l *backends.Launch) error {

@@ -29,13 +29,11 @@ func (r *run) directories() error {
 			return failed("the private home: %w", err)
 		}
 	}
-	dir, err := os.MkdirTemp("", runPrefix+"*")
+	base, err := RunsIn(r.launch.Workspace)
 	if err != nil {
-		return failed("the temporary directory: %w", err)
+		return err
 	}
-	r.dir = dir
-	// The environment may spell it with a short name.
-	if r.dir, err = filepath.EvalSymlinks(dir); err != nil {
+	if r.dir, err = os.MkdirTemp(base, runPrefix+"*"); err != nil {
 		return failed("the temporary directory: %w", err)
 	}
 	r.tmp = filepath.Join(r.dir, "tmp")
@@ -75,3 +73,6 @@ func removeTree(dir string) error {
 	}
 	return errors.Join(append(errs, os.Remove(dir))...)
 }
+
+// commonTemp are directories for temporary files beside the one of the environment.
+var commonTemp []string

@@ -212,7 +212,7 @@ func (s *profileStart) prepare() error {
 // directory of that name for caches is made too, since they would fail to make it, and stays closed.
 func (s *profileStart) makeRun() error {
 	var err error
-	if s.directories, err = makeRun(); err != nil {
+	if s.directories, err = makeRun(s.launch.Workspace); err != nil {
 		return err
 	}
 	user, err := s.host.userDirectories()

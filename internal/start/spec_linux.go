@@ -50,8 +50,14 @@ func settle(req *Request, h Host) (terms, error) {
 		// It is of use, and nothing depends on it.
 		t.supervised = h.Supervises && !underSupervisor()
 	}
-	if err != nil || !t.supervised {
-		return t, err // the ruleset knows files, not names
+	if err != nil {
+		return t, err
+	}
+	if !t.supervised {
+		return t, closesKernels(req.Spec.Paths) // the ruleset knows files, not names
+	}
+	if err := closesKernels(s.Paths); err != nil {
+		return t, err
 	}
 	l.Needs = foldedNames(req.Spec)
 	names, err := means{unsupervised, landlock.Sentences, lastLevel}.agree(req, &l, Host{ABI: h.ABI})

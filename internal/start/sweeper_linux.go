@@ -45,10 +45,7 @@ func (r *run) sweepAfter() error {
 	if file := r.homeFile(); file != nil {
 		s.home = int(file.Fd())
 	}
-	if wall := r.wall(); r.supervised && wall > 0 {
-		// The supervisor ends the tool itself, unless the tool has stopped the supervisor.
-		s.limited, s.wall = true, unix.NsecToTimespec(int64(wall+time.Second))
-	}
+	s.waits(r.supervised, r.wall())
 	paths := map[string]**byte{
 		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.dir: &s.dir,
 	}
@@ -107,7 +104,8 @@ type sweeper struct {
 	// descriptor.
 	home       int
 	supervised bool
-	// limited is true where the run ends at the latest when wall is over.
+	// first is how long to wait before the copy is made. limited is true where the run is over when wall is, after that.
+	first      unix.Timespec
 	limited    bool
 	wall       unix.Timespec
 	file       *byte
@@ -116,7 +114,7 @@ type sweeper struct {
 	dir        *byte
 	group      *byte
 	poll       unix.PollFd
-	second     unix.Timespec
+	moment     unix.Timespec
 	task       clone.Task
 }
 
@@ -146,16 +144,12 @@ func (s *sweeper) wait() {
 		first = 2
 	}
 	syscall.RawSyscall(unix.SYS_CLOSE_RANGE, first, ^uintptr(0), 0)
-	s.poll, s.second = unix.PollFd{Fd: 0, Events: unix.POLLIN}, unix.Timespec{Sec: 1}
-	if s.supervised && !s.ended(&s.second) {
+	s.poll = unix.PollFd{Fd: 0, Events: unix.POLLIN}
+	if s.supervised && s.passed(&s.first) {
 		s.part()
 	}
-	for s.limited && !s.ended(&s.wall) {
-		// ppoll(2) writes back the time that is left, zero when the time is over.
-		if s.wall.Sec == 0 && s.wall.Nsec == 0 {
-			syscall.RawSyscall6(unix.SYS_PIDFD_SEND_SIGNAL, 0, uintptr(unix.SIGKILL), 0, 0, 0, 0)
-			break
-		}
+	if s.limited && s.passed(&s.wall) {
+		s.wake()
 	}
 	for !s.ended(nil) {
 	}
@@ -173,6 +167,52 @@ func (s *sweeper) wait() {
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.task.Mask)), 0, 8, 0, 0)
 	syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(s.file)), uintptr(unsafe.Pointer(s.argv)), uintptr(unsafe.Pointer(s.envv)))
 	exit(1)
+}
+
+// waits sets the times to wait for: together they are the time that the run may take.
+func (s *sweeper) waits(supervised bool, wall time.Duration) {
+	first := time.Second
+	if s.limited = supervised && wall > 0; s.limited {
+		first = min(first, wall)
+		s.wall = unix.NsecToTimespec(int64(wall - first))
+	}
+	s.first = unix.NsecToTimespec(int64(first))
+}
+
+// passed waits until a time is over, and reports whether the process is there still.
+//
+//go:norace
+//go:nosplit
+func (s *sweeper) passed(most *unix.Timespec) bool {
+	for !s.ended(most) {
+		// ppoll(2) writes back the time that is left, zero when the time is over.
+		if most.Sec == 0 && most.Nsec == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// The supervisor is woken so often, at intervals of so many nanoseconds, before it is killed.
+const (
+	wakes    = 20
+	interval = 50_000_000
+)
+
+// wake has a supervisor end its tool that the tool has stopped with itself: the time is over by the supervisor's own
+// clock, which goes on while it is stopped. One that a further stop keeps from that is killed.
+// See RATIONALE D66.
+//
+//go:norace
+//go:nosplit
+func (s *sweeper) wake() {
+	for range wakes {
+		syscall.RawSyscall6(unix.SYS_PIDFD_SEND_SIGNAL, 0, uintptr(unix.SIGCONT), 0, 0, 0, 0)
+		if s.moment = (unix.Timespec{Nsec: interval}); !s.passed(&s.moment) {
+			return
+		}
+	}
+	syscall.RawSyscall6(unix.SYS_PIDFD_SEND_SIGNAL, 0, uintptr(unix.SIGKILL), 0, 0, 0, 0)
 }
 
 // ended waits until the process is gone or, if most is not nil, that time is over.

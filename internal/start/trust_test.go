@@ -119,3 +119,63 @@ func put(t *testing.T, root, text string) {
 		t.Fatal(err)
 	}
 }
+
+// TestRunsIn: the directories of runs are where TMPDIR says unless tools come there: in a workspace, in what was one, in the target of an
+// approval, in accessc's state, also over symlinks and by a relative name. Then they are elsewhere, and without any such place no tool starts.
+func TestRunsIn(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	t.Setenv("HOME", at("home"))
+	t.Setenv("XDG_STATE_HOME", at("home/state"))
+	was, err := userdir.For(at("was"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := string(was)
+	for _, d := range []string{"ws/tmp", "other/.git", "other/tmp", "was/tmp", "shared/fork/tmp", "shared/tmp", "free/tmp", mine} {
+		if !filepath.IsAbs(d) {
+			d = at(d)
+		}
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	approve := func(targets ...string) {
+		list := make([]string, len(targets))
+		for i, target := range targets {
+			list[i] = `{"rule_path":"fork` + strings.Repeat("x", i) + `","canonical_target":"` + target + `"}`
+		}
+		if err := os.WriteFile(filepath.Join(mine, "approvals.json"), []byte(`{"mounts":[`+strings.Join(list, ",")+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	approve(at("shared/fork"))
+	for link, to := range map[string]string{"in": "ws/tmp", "free/out": "tmp"} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(at("ws"))
+	elsewhere, err := filepath.EvalSymlinks("/tmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tmp, want := range map[string]string{
+		at("ws"): elsewhere, at("ws/tmp"): elsewhere, "tmp": elsewhere, at("in"): elsewhere, at("other/tmp"): elsewhere, at("was/tmp"): elsewhere,
+		at("shared/fork/tmp"): elsewhere, at("home/state/accessc"): elsewhere, at("shared/tmp"): at("shared/tmp"), at("free/out"): at("free/tmp"),
+		at("free/tmp"): at("free/tmp"),
+	} {
+		t.Setenv("TMPDIR", tmp)
+		if got, err := RunsIn(at("ws")); err != nil || got != want {
+			t.Errorf("TMPDIR=%s: in %s, not %s: %v", tmp, got, want, err)
+		}
+	}
+	approve("/")
+	t.Setenv("TMPDIR", at("ws/tmp"))
+	if got, err := RunsIn(at("ws")); err == nil || !strings.Contains(err.Error(), at("ws/tmp")+" lies in the workspace") || !strings.Contains(err.Error(), "let TMPDIR be elsewhere") {
+		t.Errorf("in %s where every place is a tool's: %v", got, err)
+	}
+}

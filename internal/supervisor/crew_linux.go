@@ -281,6 +281,7 @@ func (s *Supervisor) free() {
 			fds = append(fds, g.held)
 		}
 	}
+	s.images.used.close()
 	for _, i := range s.images.list {
 		fds = append(fds, i.fd)
 	}

@@ -75,7 +75,7 @@ func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errn
 	}
 	// A fifo that takes the place of the file just now is not waited for.
 	open := flags | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
-	quiet, e := w.opensQuietly(from, way)
+	quiet, epoch, e := w.opensQuietly(from, way)
 	switch {
 	case e == unix.ENOENT && !within:
 		open = unix.O_PATH | unix.O_CLOEXEC // over no symlink, which may lead elsewhere for the tool
@@ -91,7 +91,7 @@ func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errn
 	case flags&unix.O_NONBLOCK == 0 && e == 0:
 		_, _, e = unix.RawSyscall(unix.SYS_FCNTL, uintptr(fd), unix.F_SETFL, 0)
 	}
-	if e != 0 || !bytes.Equal(w.nameOf(fd, w.link[:]), text) || within && !standing.hold(w.stat.Mnt_id) {
+	if e != 0 || !bytes.Equal(w.nameOf(fd, w.link[:]), text) || !standing.until(epoch) {
 		_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 		return -1, unclear
 	}
@@ -190,15 +190,16 @@ func tidy(path []byte) bool {
 
 // opensQuietly reports whether to open the file that a path leads to has no effect and does not wait: a regular file or a
 // directory of a file system that has files alone.
-func (w *worker) opensQuietly(from int, name []byte) (bool, unix.Errno) {
+func (w *worker) opensQuietly(from int, name []byte) (quiet bool, epoch uint64, e unix.Errno) {
 	const how = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT | unix.AT_STATX_DONT_SYNC
 	st := &w.stat
-	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(from), uintptr(unsafe.Pointer(&name[0])), how, unix.STATX_TYPE|unix.STATX_MNT_ID, uintptr(unsafe.Pointer(st)), 0)
+	epoch = standing.epoch.Load()
+	_, _, e = unix.Syscall6(unix.SYS_STATX, uintptr(from), uintptr(unsafe.Pointer(&name[0])), how, unix.STATX_TYPE|unix.STATX_MNT_ID, uintptr(unsafe.Pointer(st)), 0)
 	if e != 0 {
-		return false, e
+		return false, epoch, e
 	}
 	kind, dev := uint32(st.Mode)&unix.S_IFMT, unix.Mkdev(st.Dev_major, st.Dev_minor)
-	return (kind == unix.S_IFREG || kind == unix.S_IFDIR) && w.sandbox.kinds.quiet(dev) && (w.sandbox.shared.name == "" || dev != w.sandbox.shared.dev), 0
+	return (kind == unix.S_IFREG || kind == unix.S_IFDIR) && standing.known(st.Mnt_id, epoch).Quiet && (w.sandbox.shared.name == "" || dev != w.sandbox.shared.dev), epoch, 0
 }
 
 // nameOf is the kernel's name of a file, as the function nameOf returns it, empty where there is none.

@@ -33,16 +33,10 @@ func opener(t *testing.T, dir string) *worker {
 	if s.sandbox.root, err = unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
 		t.Fatal(err)
 	}
-	var st unix.Stat_t
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil || unix.Fstat(fd, &st) != nil {
-		t.Fatal(err)
-	}
-	s.sandbox.kinds.proc(fd, st.Dev)
-	if !s.sandbox.kinds.quiet(st.Dev) {
+	id, _ := mountOf(unix.AT_FDCWD, dir)
+	if of, _ := standing.hold(id); !of.Quiet {
 		t.Skip("the temporary directory is on a file system of another kind")
 	}
-	_ = unix.Close(fd)
 	w := &worker{Supervisor: s}
 	t.Cleanup(func() { w.close(); _, _ = unix.Close(s.sandbox.procfs), unix.Close(s.sandbox.root) })
 	return w

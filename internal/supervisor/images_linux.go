@@ -40,6 +40,7 @@ type images struct {
 	list []*image
 	// join is the list of processes of the tool's cgroup, nil for none.
 	join *os.File
+	used copies
 }
 
 // place is the path of the original of a file of memory, empty for a file that is no copy.
@@ -160,9 +161,14 @@ func (c programs) copied(obj int) (int, unix.Errno) {
 		c.deny("a new program of more than 1 GiB is not copied to be started")
 		return -1, unix.EACCES
 	}
+	if !c.images.reserves(before.Size) {
+		c.deny("the copies of new programs that run take 1 GiB together: no further one is started before some of them have ended")
+		return -1, unix.EACCES
+	}
 	begun := time.Now()
 	from, err := reopened(obj, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
+		c.images.used.free(before.Size)
 		return -1, unix.EACCES
 	}
 	defer unix.Close(from)
@@ -173,6 +179,12 @@ func (c programs) copied(obj int) (int, unix.Errno) {
 	if err == nil && (unix.Fstat(obj, &after) != nil || !unchanged(&before, &after)) {
 		_ = unix.Close(fd)
 		err = errChanged
+	}
+	if err != nil {
+		c.images.used.free(before.Size)
+	} else if err = c.images.used.hold(fd, before.Size); err != nil {
+		_ = unix.Close(fd)
+		return -1, errno(err)
 	}
 	switch {
 	case errors.Is(err, errChanged):

@@ -84,6 +84,9 @@ func ReadPolicy(s *landlock.Spec) (*Policy, error) {
 	}
 	roots := &ir.Bindings{Workspace: s.Workspace, Home: s.Home, External: s.Supervision.Judged.External}
 	p.facts = ir.Facts{Bindings: roots, Base: base, Program: ownProgram(s, roots), Located: true}
+	for _, c := range s.Supervision.Judged.Closed {
+		p.facts.Closed = append(p.facts.Closed, ir.Closed{At: roots.Locate(c.Path), Why: c.Why})
+	}
 	p.view = ir.NewView(p.tool, ir.Linux, p.facts)
 	return p, nil
 }
@@ -200,6 +203,9 @@ func (j *judge) now() *ir.View {
 // decide asks about an operation.
 func (j *judge) decide(op ir.Operation) judgement {
 	points.Reach(points.Found)
+	if out, shows := j.inKernel(op); shows {
+		return out
+	}
 	out := judgement{by: denial.ByPolicy, op: op, verdict: j.now().Decide(op)}
 	switch {
 	case j.session == nil:
@@ -211,6 +217,20 @@ func (j *judge) decide(op ir.Operation) judgement {
 		}
 	}
 	return out
+}
+
+// inKernel judges an access to a file by which the kernel shows itself. Where the policy grants nothing either, it says why.
+func (j *judge) inKernel(op ir.Operation) (out judgement, shows bool) {
+	a, ok := op.(ir.Access)
+	name, shows := strings.CutPrefix("/"+a.On.At.Path, inKernel)
+	if !ok || !shows || a.On.At.Root.Kind != ir.System {
+		return out, false
+	}
+	a.On.At = j.roots.Locate(name)
+	if v := j.now().Decide(a); !v.Allowed() {
+		return judgement{by: denial.ByPolicy, op: a, verdict: v}, true
+	}
+	return judgement{by: denial.BySupervisor, op: op, why: "a file system of the kernel is mounted there, and closed"}, true
 }
 
 // access asks for capabilities on one place; the judgement is that on the first denied one.
@@ -259,6 +279,11 @@ func (j *judge) connect(a netip.AddrPort, own bool) judgement {
 
 // nowhere is the path of a file that is not mounted below this root. No rule grants it.
 const nowhere = "/(unreachable)"
+
+// inKernel is before the path of a file by which the kernel shows itself, and which the base is not about. No rule grants it,
+// whatever is granted around the place where its file system is mounted.
+// See RATIONALE D362.
+const inKernel = "/(file system of the kernel)"
 
 // below joins a directory's path and a name.
 func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }

@@ -1,13 +1,14 @@
 package supervisor
 
 import (
-	"bytes"
-	"strconv"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/internal/once"
 )
 
@@ -19,26 +20,84 @@ type mounts struct {
 	// list is open on the list of mounts, 0 before it is first read; fresh is true while ids are those of the list.
 	list  int
 	fresh bool
-	ids   map[uint64]bool
+	ids   map[uint64]kernelfs.Mount
+	// roots are the places that policies are about, epoch is the number of times that the list was found to be another one.
+	roots []string
+	epoch atomic.Uint64
+}
+
+// about has a policy's places count (kernelfs.Parse).
+func (m *mounts) about(roots []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range roots {
+		if !slices.Contains(m.roots, r) {
+			m.roots, m.fresh = append(m.roots, r), false
+			m.epoch.Add(1)
+		}
+	}
 }
 
 // standing are the mounts of this process.
 var standing mounts
 
-// hold reports whether a mount is one of them. A name that was read before is then that of a place: the kernel announces that mounts
+// hold returns a mount if it is one of them. A name that was read before is then that of a place: the kernel announces that mounts
 // change before it takes one away (umount_tree() in fs/namespace.c).
-func (m *mounts) hold(id uint64) bool {
+func (m *mounts) hold(id uint64) (of kernelfs.Mount, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for range maxTries {
 		if m.changed(); m.fresh {
-			return m.ids[id]
+			of, held = m.ids[id]
+			return of, held
 		}
 		if !m.read() {
-			return false
+			return of, false
 		}
 	}
-	return false
+	return of, false
+}
+
+// known is a mount as it was when the list was last read, none where that was in another epoch.
+func (m *mounts) known(id, epoch uint64) (of kernelfs.Mount) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.epoch.Load() == epoch {
+		of = m.ids[id]
+	}
+	return of
+}
+
+// until reports whether the list has been the same since an epoch: what was found by a path since is on the mount that was known then. The
+// kernel announces a new mount before a path leads to it (commit_tree() in fs/namespace.c).
+func (m *mounts) until(epoch uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.changed()
+	return m.fresh && m.epoch.Load() == epoch
+}
+
+// closed lists the places that show the kernel, where the epoch is another one.
+func (m *mounts) closed(since uint64) (points []string, epoch uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for range maxTries {
+		if m.changed(); m.fresh || !m.read() {
+			break
+		}
+	}
+	if m.fresh && m.epoch.Load() == since {
+		return nil, since
+	}
+	for _, of := range m.ids {
+		if of.Closed {
+			points = append(points, of.Point)
+		}
+	}
+	if !m.fresh {
+		points = append(points, "/") // it cannot be read
+	}
+	return points, m.epoch.Load()
 }
 
 // changed notes that the list is another one than was read last (poll(2) on mountinfo, proc_pid_mountinfo(5)). The kernel
@@ -47,9 +106,11 @@ func (m *mounts) changed() {
 	if m.list == 0 {
 		return
 	}
-	fds := []unix.PollFd{{Fd: int32(m.list), Events: unix.POLLPRI}}
-	if n, err := unix.Poll(fds, 0); err != nil || n > 0 {
+	fds, none := unix.PollFd{Fd: int32(m.list), Events: unix.POLLPRI}, unix.Timespec{}
+	n, _, e := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds)), 1, uintptr(unsafe.Pointer(&none)), 0, 0, 0)
+	if e != 0 || n > 0 {
 		m.fresh = false
+		m.epoch.Add(1)
 	}
 }
 
@@ -67,14 +128,13 @@ func (m *mounts) read() bool {
 	if err != nil || !known {
 		return false
 	}
-	ids := map[uint64]bool{root: true}
-	for line := range bytes.Lines(text) {
-		first, _, _ := bytes.Cut(line, []byte(" "))
-		id, err := strconv.ParseUint(string(first), 10, 64)
-		if err != nil {
-			return false
-		}
-		ids[id] = true
+	all, err := kernelfs.Parse(text, m.roots)
+	if err != nil {
+		return false
+	}
+	ids := map[uint64]kernelfs.Mount{root: {ID: root, Point: "/"}}
+	for _, of := range all {
+		ids[of.ID] = of
 	}
 	m.ids, m.fresh = ids, true
 	return true
@@ -103,16 +163,26 @@ func mountOf(dir int, path string) (uint64, bool) {
 	return st.Mnt_id, err == nil && st.Mask&unix.STATX_MNT_ID != 0
 }
 
-// placed reports whether the kernel's name of an open file is that of a place below the root.
-func (m *mounts) placed(fd int, name string) bool {
+// place is where the file behind a descriptor is by the kernel's name of it: that name, nowhere if it is not that of a place below the
+// root, a place below inKernel if the kernel shows itself there.
+func (m *mounts) place(fd int, name string) string {
 	var st unix.Statx_t
 	const how = unix.AT_EMPTY_PATH | unix.AT_STATX_DONT_SYNC
 	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&empty[0])), how, unix.STATX_MNT_ID, uintptr(unsafe.Pointer(&st)), 0)
-	if e != 0 || st.Mask&unix.STATX_MNT_ID == 0 || !m.hold(st.Mnt_id) {
-		return false
+	if e != 0 || st.Mask&unix.STATX_MNT_ID == 0 {
+		return nowhere
 	}
+	of, held := m.hold(st.Mnt_id)
 	var root, own unix.Stat_t
-	return name != "/" || unix.Stat("/", &root) == nil && unix.Fstat(fd, &own) == nil && root.Dev == own.Dev && root.Ino == own.Ino
+	switch {
+	case !held:
+		return nowhere
+	case of.Closed:
+		return inKernel + name
+	case name == "/" && (unix.Stat("/", &root) != nil || unix.Fstat(fd, &own) != nil || root.Dev != own.Dev || root.Ino != own.Ino):
+		return nowhere
+	}
+	return name
 }
 
 // ofMemory reports whether a file is one of memory (memfd_create(2)), which are on mounts of the kernel's own: those with large pages on one

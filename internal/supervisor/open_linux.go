@@ -2,11 +2,14 @@ package supervisor
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -138,9 +141,41 @@ func (c opens) continues(o opening) bool {
 	return !o.hidden && !c.policy.decides(o.Flags) && !c.crowded && c.placed()
 }
 
+// undisturbed reports whether no file system of the kernel has been mounted below what the ruleset grants. The list of mounts is asked
+// for at most once in a while: to ask at each open that goes on in the kernel would cost a fifteenth of it.
+func (s *Supervisor) undisturbed() bool {
+	const while = 100 * time.Microsecond
+	last, now := s.intruded.Load(), int64(time.Since(began))
+	if polled := s.polled.Load(); last > 0 && now-polled < int64(while) {
+		return last&1 == 0
+	}
+	s.polled.Store(now)
+	points, epoch := standing.closed(last >> 1)
+	if epoch == last>>1 {
+		return last&1 == 0
+	}
+	next := epoch << 1
+	if slices.ContainsFunc(points, s.reaches) {
+		next |= 1
+	}
+	s.intruded.Store(next)
+	return next&1 == 0
+}
+
+var began = time.Now()
+
+// reaches reports whether the ruleset grants the directory around a place.
+func (s *Supervisor) reaches(place string) bool {
+	return kernelfs.Below(place, "/usr") || strings.HasPrefix(place, "/lib") ||
+		slices.ContainsFunc(s.placements, func(p Placement) bool { return kernelfs.Below(place, p.Path) })
+}
+
 // placed reports whether the directories and files that the ruleset grants are still at the
-// paths that the policy grants.
+// paths that the policy grants, and all that is below them is the policy's.
 func (s *Supervisor) placed() bool {
+	if !s.undisturbed() {
+		return false
+	}
 	for _, g := range s.placements {
 		// The kernel appends " (deleted)" to the path of one that has lost its name.
 		if now, err := nameOf(g.FD); err != nil || now != g.Path {

@@ -99,9 +99,11 @@ func (s *Supervisor) plain(dir int, path string, o opening) bool {
 		}
 		// The ruleset knows a directory with a rule of its own wherever it has been moved. That others move
 		// one is an assumption about reading; see RATIONALE D45.
-		if s.crowded || len(s.placements) > 1 && !s.placed() {
+		if s.crowded || len(s.placements) > 1 && !s.placed() || !s.undisturbed() {
 			return false
 		}
+	case !s.undisturbed():
+		return false
 	case strings.HasPrefix(path, "/usr/"), strings.HasPrefix(path, "/lib"):
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -35,6 +36,7 @@ type sandbox struct {
 
 // open looks at this process and its host.
 func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
+	standing.about(directories(roots))
 	s.self, s.roots, s.terminal = unix.Getpid(), roots, runTerminal()
 	if s.terminal.pin, err = unix.Open(s.terminal.path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err != nil {
 		s.terminal.pin = -1
@@ -63,6 +65,16 @@ func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
 	}
 	s.root, err = unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	return err
+}
+
+// directories are those of the places that a policy is about.
+func directories(roots *ir.Bindings) (out []string) {
+	for _, r := range roots.Roots() {
+		if dir, ok := roots.Path(ir.Location{Root: r}); ok {
+			out = append(out, dir)
+		}
+	}
+	return out
 }
 
 // given is a standard descriptor that the tool was started with: the file, and the mode that it is open with. held keeps
@@ -114,7 +126,7 @@ func (s *sandbox) at(path string) ir.Place {
 	if below, ok := strings.CutPrefix(path, "/proc/"); ok {
 		return ir.Direct(ir.Sys(s.ofProcess(below)))
 	}
-	if path == nowhere || strings.HasPrefix(path, nowhere+"/") {
+	if kernelfs.Below(path, nowhere) || kernelfs.Below(path, inKernel) {
 		return ir.Direct(ir.Sys(path[1:])) // of no workspace either, which may be the root
 	}
 	if number, ok := strings.CutPrefix(path, "/dev/pts/"); ok {
@@ -320,50 +332,27 @@ func controllingIn(file string) uint64 {
 	return unix.Mkdev(uint32(tty>>8)&0xfff, uint32(tty&0xff|tty>>12&0xfff00))
 }
 
-// filesystems remembers the kind of each device's file system.
+// filesystems remembers which devices are those of proc file systems.
 type filesystems struct {
 	mu sync.RWMutex
-	of map[uint64]filesystem
-}
-
-// filesystem is proc for the one of processes, and quiet for one of files that are opened without any effect.
-type filesystem struct{ proc, quiet bool }
-
-// holdsFiles reports whether a type of file systems is one of those that hold files and directories of this host, and
-// nothing that the kernel or another process makes up when it is opened (statfs(2)).
-func holdsFiles(fs int64) bool {
-	switch fs {
-	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.F2FS_SUPER_MAGIC,
-		unix.OVERLAYFS_SUPER_MAGIC, unix.SQUASHFS_MAGIC, unix.EROFS_SUPER_MAGIC_V1:
-		return true
-	}
-	return false
+	of map[uint64]bool
 }
 
 // proc reports whether a file is on a proc file system.
 func (f *filesystems) proc(fd int, dev uint64) bool {
 	f.mu.RLock()
-	of, known := f.of[dev]
+	is, known := f.of[dev]
 	f.mu.RUnlock()
 	if known {
-		return of.proc
+		return is
 	}
 	var fs unix.Statfs_t
-	if unix.Fstatfs(fd, &fs) == nil {
-		of = filesystem{fs.Type == unix.PROC_SUPER_MAGIC, holdsFiles(int64(fs.Type))}
-	}
+	is = unix.Fstatfs(fd, &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.of == nil {
-		f.of = map[uint64]filesystem{}
+		f.of = map[uint64]bool{}
 	}
-	f.of[dev] = of
-	return of.proc
-}
-
-// quiet reports whether a file system is known to hold files alone.
-func (f *filesystems) quiet(dev uint64) bool {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.of[dev].quiet
+	f.of[dev] = is
+	return is
 }

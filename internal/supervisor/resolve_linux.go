@@ -60,8 +60,12 @@ func stated(fd int) (path string, still bool) {
 	switch {
 	case err == nil && deleted && strings.HasPrefix(path, "/memfd:") && ofMemory(fd):
 		return "", false
-	case err != nil || !standing.placed(fd, stripped):
+	case err != nil:
 		return nowhere, false
+	}
+	switch at := standing.place(fd, stripped); {
+	case at != stripped:
+		return at, false
 	case !deleted:
 		return path, true
 	}

@@ -67,6 +67,10 @@ type Supervisor struct {
 	absent     []string
 	whole      ir.CapSet
 	crowded    bool
+	// intruded is the epoch of the list of mounts times two, and one more where a file system of the kernel is below a placement.
+	// polled is when that was found out.
+	intruded atomic.Uint64
+	polled   atomic.Int64
 	// interpreters are those of listed scripts at the start: canonical path of the script to
 	// canonical path of its interpreter.
 	interpreters map[string]string

@@ -1,0 +1,49 @@
+package hostfacts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/ir"
+)
+
+// Closed are the places below those that a tool's rules are about, and the base, that are no tool's: file
+// systems of the kernel that
+// this host has mounted there, and accessc's own state, where other tools have their homes.
+// See RATIONALE D363.
+func (r *Result) Closed(t *ir.Tool) []ir.Closed {
+	return r.closed(&ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)})
+}
+
+func (r *Result) closed(f *ir.Facts) (out []ir.Closed) {
+	if Platform() != ir.Linux {
+		return nil
+	}
+	if root, err := userdir.Root(); err == nil {
+		at := f.Bindings.Locate(at(r.Resolver, root))
+		if kind := at.Root.Kind; at.Path != "" && (kind == ir.Workspace || kind == ir.External) {
+			out = append(out, ir.Closed{At: at, Why: "accessc's own state"})
+		}
+	}
+	var dirs []string
+	for _, root := range f.Bindings.Roots() {
+		if abs, ok := f.Bindings.Path(ir.Location{Root: root}); ok {
+			dirs = append(dirs, abs)
+		}
+	}
+	for _, rule := range f.Base {
+		switch first, _, _ := strings.Cut(rule.At.Path, "/"); first {
+		case "dev", "proc": // the kernel's own mounts, of which the base lists what a tool may use
+		case "etc":
+			dirs = append(dirs, "/etc") // in place of a hundred names in it
+		default:
+			dirs = append(dirs, "/"+rule.At.Path)
+		}
+	}
+	slices.Sort(dirs)
+	for _, k := range r.view.Kernels(slices.Compact(dirs)) {
+		out = append(out, ir.Closed{At: f.Bindings.Locate(k.Path), Why: k.Type + ", a file system of the kernel"})
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+// Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from those that hold files.
+// Files of the
+// former are settings and other processes: no grant on a directory around one is meant for them.
+// See RATIONALE D362.
+package kernelfs
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Mount is a mount of this process (proc_pid_mountinfo(5)).
+type Mount struct {
+	ID, Parent uint64
+	// Point is where it is mounted, Type the name of its file system.
+	Point, Type string
+	// Closed is true where the mount shows the kernel, or lies in one that does, and is none of the base's own.
+	Closed bool
+	// Quiet is true where an open of a regular file or a directory has no effect and waits for no other process.
+	Quiet bool
+}
+
+// own reports whether a mount is one of those that the base is about, which lists what of them a tool may use.
+func (m *Mount) own() bool {
+	switch m.Type {
+	case "devtmpfs", "devpts":
+		return Below(m.Point, "/dev")
+	}
+	return Below(m.Point, "/proc")
+}
+
+// Shows reports whether a type of file systems is known to show the kernel.
+func Shows(kind string) bool { return is(kernels, kind) }
+
+// Holds reports whether a type of file systems is known to hold files. A type that neither list has is new: it
+// counts as one that
+// shows the kernel, except where a place that the policy is about is of that type.
+func Holds(kind string) bool {
+	kind, _, _ = strings.Cut(kind, ".") // fuse.sshfs
+	return is(holders, kind)
+}
+
+func is(list, kind string) bool { return kind != "" && strings.Contains(list, " "+kind+" ") }
+
+// The types by their names (/proc/filesystems). devtmpfs has the number of tmpfs in statfs(2), so numbers do
+// not tell.
+const (
+	kernels = " binder binfmt_misc bpf cgroup cgroup2 configfs cpuset debugfs devpts devtmpfs dmabuf efivarfs functionfs fusectl gadgetfs " +
+		"guestmemfd mqueue nfsd nsfs openpromfs oprofilefs pidfs pipefs proc pstore resctrl rpc_pipefs securityfs selinuxfs smackfs " +
+		"sockfs spufs sysfs tracefs usbfs xenfs "
+	// hugetlbfs holds memory that its users have put there. autofs mounts others.
+	holders = " 9p adfs affs afs apfs aufs autofs bcachefs beegfs befs bfs btrfs ceph cifs coda cramfs drvfs ecryptfs efs erofs exfat ext2 ext3 " +
+		"ext4 f2fs fuse fuseblk gfs2 gpfs hfs hfsplus hostfs hpfs hugetlbfs isofs iso9660 jffs2 jfs lustre minix msdos ncpfs nfs nfs4 nilfs2 ntfs " +
+		"ntfs3 ocfs2 omfs orangefs overlay prl_fs qnx4 qnx6 ramfs reiserfs romfs rootfs shiftfs smb3 smbfs squashfs sysv tmpfs ubifs udf " +
+		"ufs unionfs v7 vboxsf vfat virtiofs vmhgfs xfs zfs zonefs "
+	quiet = " btrfs erofs ext2 ext3 ext4 f2fs overlay squashfs tmpfs xfs "
+)
+
+var errForm = errors.New("the list of mounts has another form")
+
+// Parse reads a list of mounts. Roots are the places that a policy is about: a type that is not known holds
+// files if one of
+// them is on it.
+func Parse(mountinfo []byte, roots []string) ([]Mount, error) {
+	var out []Mount
+	for line := range bytes.Lines(mountinfo) {
+		m, ok := parse(string(line))
+		if !ok {
+			return nil, errForm
+		}
+		out = append(out, m)
+	}
+	vouched := " "
+	for _, r := range roots {
+		if m := At(out, r); m != nil && !Shows(m.Type) {
+			vouched += m.Type + " "
+		}
+	}
+	index := make(map[uint64]int, len(out))
+	for i := range out {
+		index[out[i].ID] = i
+	}
+	for i := range out {
+		out[i].Closed = shut(out, index, i, vouched)
+		out[i].Quiet = !out[i].Closed && is(quiet, out[i].Type)
+	}
+	return out, nil
+}
+
+// shut reports whether a mount, or one that it lies in, shows the kernel. A mount on the same place as another
+// lies in what is around both.
+func shut(all []Mount, index map[uint64]int, i int, vouched string) bool {
+	for range all {
+		m := &all[i]
+		if !m.own() && !Holds(m.Type) && !is(vouched, m.Type) {
+			return true
+		}
+		up, found := index[m.Parent]
+		for found && all[up].Point == m.Point && all[up].Parent != all[up].ID {
+			up, found = index[all[up].Parent]
+		}
+		if !found || up == i {
+			return false
+		}
+		i = up
+	}
+	return false
+}
+
+// parse reads a line: identifier, parent, device, root, place, options, others that end with "-", type.
+func parse(line string) (m Mount, ok bool) {
+	fields := strings.Fields(line)
+	const place, options = 4, 6
+	for i := options; i+1 < len(fields); i++ {
+		if fields[i] != "-" {
+			continue
+		}
+		id, err := strconv.ParseUint(fields[0], 10, 64)
+		parent, err2 := strconv.ParseUint(fields[1], 10, 64)
+		return Mount{ID: id, Parent: parent, Point: unescape(fields[place]), Type: fields[i+1]}, err == nil && err2 == nil
+	}
+	return m, false
+}
+
+// unescape reads a path in which blanks and backslashes are three octal digits each (mangle() in
+// fs/proc_namespace.c).
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		const digits = 3
+		if s[i] == '\\' && i+digits < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+1+digits], 8, 8); err == nil {
+				out.WriteByte(byte(n))
+				i += digits
+				continue
+			}
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
+}
+
+// At is the mount that a canonical path is on by its name: the last one of those nearest above it. nil is none.
+func At(all []Mount, path string) (out *Mount) {
+	for i := range all {
+		if m := &all[i]; Below(path, m.Point) && (out == nil || len(m.Point) >= len(out.Point)) {
+			out = m
+		}
+	}
+	return out
+}
+
+// Below reports whether a path is a directory or lies below it.
+func Below(path, dir string) bool {
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, "/"))
+	return ok && (rest == "" || rest[0] == '/')
+}

@@ -1,0 +1,25 @@
+package start
+
+import (
+	"testing"
+	"time"
+)
+
+// TestSweeperWaits: what a sweeper waits for before it ends a run is the run's time, and no more. The time before it makes a copy of itself
+// was added, and a second besides, so that a tool which had stopped itself and its supervisor ended two seconds late.
+func TestSweeperWaits(t *testing.T) {
+	for _, wall := range []time.Duration{time.Millisecond, 999 * time.Millisecond, time.Second, 1001 * time.Millisecond, time.Hour} {
+		s := &sweeper{}
+		s.waits(true, wall)
+		first, rest := time.Duration(s.first.Nano()), time.Duration(s.wall.Nano())
+		if !s.limited || first+rest != wall || first > time.Second {
+			t.Errorf("%v: waits for %v and %v", wall, first, rest)
+		}
+	}
+	for supervised, wall := range map[bool]time.Duration{true: 0, false: time.Second} {
+		s := &sweeper{}
+		if s.waits(supervised, wall); s.limited || s.first.Nano() != int64(time.Second) {
+			t.Errorf("a run without a limit, or without a supervisor for it, ends by the sweeper: %v", s.wall)
+		}
+	}
+}
