@@ -71,7 +71,7 @@ func TestFollowsOut(t *testing.T) {
 	const follows = "for w; do case $w in */seen) mkdir $(readlink $w/link | sed s,^/oldroot,,)/made;; esac; done"
 	for script, want := range map[string]bool{follows: true, "exit 1": false, "exit 0": false} {
 		file := filepath.Join(t.TempDir(), "bwrap")
-		if err := os.WriteFile(file, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo bubblewrap 99.0\nPATH=/usr/bin:/bin\n"+script+"\n"), 0o755); err != nil {
+		if err := testbuild.WriteFile(file, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo bubblewrap 99.0\nPATH=/usr/bin:/bin\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if got := (wrapper{file: file}).followsOut(); got != want {
