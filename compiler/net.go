@@ -151,13 +151,13 @@ func hostHint(text string) string {
 	return out
 }
 
-// checkGrants refuses a rule that says neither that it allows nor that it denies where nothing is allowed that it could deny:
-// it was meant to be a grant.
+// checkGrants refuses a rule that says neither that it allows nor that it denies where nothing is allowed: it was meant to be
+// a grant. A denied name also takes away what is its alias, so where any host is allowed it may mean what it says.
 func (c *compilation) checkGrants(t *ir.Tool, all []ir.NetRule) {
 	for i := range t.Net {
 		r := &t.Net[i]
 		said := slices.ContainsFunc(r.Leaves, func(l ir.Leaf) bool { return l.Key == "allow" })
-		if said || r.Host.Kind == ir.HostAny || slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Allow && o.Listen == r.Listen && meet(o.Host, r.Host) }) {
+		if said || r.Host.Kind == ir.HostAny || slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Allow && o.Listen == r.Listen }) {
 			continue
 		}
 		f := diag.New(diag.TakesNothing, leafAt(r.Leaves, "host", r.Origin), 1)
@@ -165,13 +165,4 @@ func (c *compilation) checkGrants(t *ir.Tool, all []ir.NetRule) {
 		f.Hint = "add allow = true to permit it, or allow = false to say that it is denied"
 		c.findings.Add(f)
 	}
-}
-
-// meet reports whether one host can match both patterns.
-func meet(a, b ir.Host) bool {
-	within := func(a, b ir.Host) bool {
-		return b.Kind == ir.HostAny || b.Kind == ir.HostSuffix && strings.HasSuffix("."+a.Name, "."+b.Name)
-	}
-	local := func(a, b ir.Host) bool { return a.Kind == ir.HostAddr && b.Name == ir.Localhost }
-	return a == b || within(a, b) || within(b, a) || local(a, b) || local(b, a)
 }

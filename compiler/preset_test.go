@@ -204,7 +204,7 @@ func TestPresetBelow(t *testing.T) {
 		`fs = [{ path = "~/.rustupper", external = true, read = true }]`:      {},
 		`net = [{ host = "*.crates.io" }]`:                                    {"https://index.crates.io", "https://static.crates.io"},
 		`net = [{ host = "index.crates.io", path_prefix = "/a", allow=true}]`: {"https://index.crates.io"},
-		`net = [{ host = "crates.io", allow = false }]`:                       {},
+		`net = [{ host = "crates.io" }]`:                                      {},
 		`env = [{ name = "RUSTUP_*" }]`:                                       {"RUSTUP_HOME", "RUSTUP_TOOLCHAIN"},
 		`env = [{ name = "RUSTUP_*", read = true }]`:                          {},
 	} {
