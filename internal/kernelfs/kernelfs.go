@@ -1,6 +1,5 @@
-// Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from those that hold files.
-// Files of the
-// former are settings and other processes: no grant on a directory around one is meant for them.
+// Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from those that hold files. Files
+// of the former are settings and other processes: no grant on a directory around one is meant for them.
 // See RATIONALE D362.
 package kernelfs
 
@@ -34,9 +33,8 @@ func (m *Mount) own() bool {
 // Shows reports whether a type of file systems is known to show the kernel.
 func Shows(kind string) bool { return is(kernels, kind) }
 
-// Holds reports whether a type of file systems is known to hold files. A type that neither list has is new: it
-// counts as one that
-// shows the kernel, except where a place that the policy is about is of that type.
+// Holds reports whether a type of file systems is known to hold files. A type that neither list has is new: it counts
+// as one that shows the kernel, except where a place that the policy is about is of that type.
 func Holds(kind string) bool {
 	kind, _, _ = strings.Cut(kind, ".") // fuse.sshfs
 	return is(holders, kind)
@@ -60,9 +58,8 @@ const (
 
 var errForm = errors.New("the list of mounts has another form")
 
-// Parse reads a list of mounts. Roots are the places that a policy is about: a type that is not known holds
-// files if one of
-// them is on it.
+// Parse reads a list of mounts. Roots are the places that a policy is about: a type that is not known holds files if
+// one of them is on it.
 func Parse(mountinfo []byte, roots []string) ([]Mount, error) {
 	var out []Mount
 	for line := range bytes.Lines(mountinfo) {
