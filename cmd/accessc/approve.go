@@ -12,13 +12,14 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/prompt"
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/visible"
 )
 
 // approveCmd is "accessc approve".
 type approveCmd struct {
 	Yes   bool     `short:"y" help:"Approve without prompting."`
-	Paths []string `arg:"" name:"rule-path" help:"The path of an external rule as the rule has it, or a preset."`
+	Paths []string `arg:"" optional:"" name:"rule-path" help:"The path of an external rule as the rule has it, or a preset. Without any, those that wait are listed."`
 }
 
 // Help implements kong's detailed help.
@@ -28,6 +29,7 @@ func (approveCmd) Help() string {
 approval again.
 Approvals are yours alone: they are kept in your state directory, never in the workspace.
 
+  accessc approve                  list what waits for an approval
   accessc approve fork             show the target of fork and the grants of tools there, and ask
   accessc approve --yes fork       approve it without a terminal, in a script
   accessc approve preset:rust      the places of a preset, one after the other
@@ -41,6 +43,9 @@ func (c *approveCmd) Run(g *globals) error {
 	res, err := g.bindings()
 	if err != nil {
 		return err
+	}
+	if len(c.Paths) == 0 {
+		return g.waiting(res.Bindings)
 	}
 	var chosen []compiler.Binding
 	for _, p := range c.Paths {
@@ -74,6 +79,23 @@ func (c *approveCmd) Run(g *globals) error {
 		return exit(exitFindings)
 	}
 	return nil
+}
+
+// waiting lists the paths that wait for an approval, with the command that gives it.
+func (g *globals) waiting(bindings []compiler.Binding) error {
+	var paths []string
+	for _, b := range bindings {
+		if !b.Approved {
+			paths = append(paths, shellword.Quote(b.RulePath))
+			g.sayBinding("not approved", b)
+		}
+	}
+	if len(paths) == 0 {
+		fmt.Fprintln(g.stderr, "nothing waits for an approval; accessc approvals lists what is approved")
+		return nil
+	}
+	fmt.Fprintf(g.stderr, "accessc approve %s asks about each\n", strings.Join(paths, " "))
+	return exit(exitFindings)
 }
 
 func (c *approveCmd) decide(b compiler.Binding) (bool, error) {

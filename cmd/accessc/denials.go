@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
@@ -79,6 +80,12 @@ func (c *denialsCmd) Run(g *globals) error {
 	if !k.Unnamed && !k.Unwatched {
 		layer, _ := ir.ParseLayer(c.Layer)
 		p, err := g.planner(allow.Request{Layer: layer, Tool: k.Tool})
+		if errors.Is(err, allow.ErrNoTool) && c.Format == "text" {
+			fmt.Fprint(g.stdout, visible.Lines(doc.listed()))
+			fmt.Fprintf(g.stderr, "nothing is proposed: %s ran under the default policy; rules would stand in a table of its own, such as [servers.%s] of an MCP server\n",
+				visible.Text(k.Tool), visible.Text(tomltext.Key(k.Tool)))
+			return nil
+		}
 		if err != nil {
 			fmt.Fprint(g.stdout, visible.Lines(doc.listed()))
 			return err

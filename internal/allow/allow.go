@@ -124,6 +124,9 @@ func (p *Planner) begin(after bool) error {
 	return nil
 }
 
+// ErrNoTool says that the configuration has no tool of a name.
+var ErrNoTool = errors.New("there is no tool")
+
 // compile compiles for this host and finds the tool.
 func compile(opts hostfacts.Options, tool string, after bool) (*hostfacts.Result, *ir.Tool, error) {
 	opts.Resolve, opts.Apart, opts.Untested = true, true, true
@@ -137,7 +140,7 @@ func compile(opts hostfacts.Options, tool string, after bool) (*hostfacts.Result
 	t, ok := res.Program.Tool(tool)
 	switch {
 	case !ok:
-		return nil, nil, fmt.Errorf("there is no tool %q", tool)
+		return nil, nil, fmt.Errorf("%w %q", ErrNoTool, tool)
 	case t.Source.Kind != ir.SourceLocal:
 		return nil, nil, fmt.Errorf("%s has no policy: its source is %s", tool, t.Source)
 	}
