@@ -99,10 +99,7 @@ func scripts(t *testing.T, dir string) {
 		Dir:           dir,
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			// The files of the script are written. A process that was made meanwhile has its own program before this goes
-			// on, and keeps none of the files from starting; see testbuild.WriteFile.
-			syscall.ForkLock.Lock()
-			syscall.ForkLock.Unlock() //nolint:staticcheck // it has been had
+			testbuild.Written() // by testscript, the files of the script
 			// Home and state lie beside the script's directory, which then may be a workspace.
 			user := env.WorkDir + "-user"
 			for _, d := range []string{user + "/home", user + "/state", env.WorkDir + "/config", env.WorkDir + "/run"} {

@@ -28,3 +28,9 @@ func WriteFile(name string, data []byte, perm os.FileMode) error {
 	defer syscall.ForkLock.RUnlock()
 	return os.WriteFile(name, data, perm)
 }
+
+// Written waits until no process holds what was open here when it was made: files that were written otherwise can be started.
+func Written() {
+	syscall.ForkLock.Lock()
+	defer syscall.ForkLock.Unlock()
+}
