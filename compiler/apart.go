@@ -30,17 +30,59 @@ func (r *Result) toolOf(d diag.Diagnostic) string {
 	} else if end := strings.IndexAny(key, ".["); end >= 0 {
 		key = key[:end]
 	}
-	if _, is := r.sourced[key]; !is {
+	if _, is := r.named[key]; !is || key == "*" {
 		return ""
 	}
 	return key
+}
+
+// anyServer is the detail of an entry whose source is none that is known.
+const anyServer = "*"
+
+// A name is that of a tool or server which says how it is run.
+type name struct {
+	server bool
+	// of is the server and tool of an entry of a server's tools, anyServer where its source is not understood, empty for
+	// others.
+	of string
+}
+
+// nameOf is what a draft says of its name; false where it says nothing of how it is run. A name that the user's own file
+// alone mentions is that of a tool elsewhere.
+func nameOf(d *draft) (name, bool) {
+	if d.source == nil {
+		return name{server: d.server != nil}, d.server != nil || d.usersOwn
+	}
+	switch word, detail, _ := strings.Cut(d.source.text, "."); {
+	case word == ir.SourceLocal.String(), word == ir.SourceBuiltin.String():
+		return name{}, true
+	case strings.EqualFold(word, ir.SourceMCP.String()):
+		return name{of: detail}, true
+	}
+	return name{of: anyServer}, true
+}
+
+// concerns reports whether an entry may be about the tools of a server.
+func (r *Result) concerns(entry, server string) bool {
+	of := r.named[entry].of
+	if of == "" {
+		return false
+	}
+	other, known := r.named[server]
+	if of == anyServer {
+		return !known || other.server
+	}
+	rest, is := strings.CutPrefix(of, server)
+	return is && (rest == "" || rest[0] == '.')
 }
 
 // Concerning returns the findings about some tools, and those about more than one.
 func (r *Result) Concerning(tools ...string) diag.List {
 	return slices.DeleteFunc(slices.Clone(r.Findings), func(d diag.Diagnostic) bool {
 		tool := r.toolOf(d)
-		return tool != "" && !slices.Contains(tools, tool)
+		return tool != "" && !slices.ContainsFunc(tools, func(t string) bool {
+			return t == tool || d.Severity == diag.Error && r.concerns(tool, t)
+		})
 	})
 }
 
@@ -77,5 +119,27 @@ func (r *Result) AllWrong() []string {
 	return slices.DeleteFunc(all, func(name string) bool { return name == "" || name == rulesetsOnly })
 }
 
-// Wrong reports whether a tool is left out of the program because of an error in it.
-func (r *Result) Wrong(tool string) bool { return r.wrong[tool] }
+// Wrong reports whether a tool is left out of the program because of an error in it, or a server because of one in an entry of
+// its tools: without the entry more of them could be called.
+func (r *Result) Wrong(name string) bool {
+	for entry := range r.wrong {
+		if entry == name || r.concerns(entry, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// WrongServers are the servers, with tools of theirs, of entries with errors. any is true if one of these may be of any server.
+func (r *Result) WrongServers() (details []string, any bool) {
+	for entry := range r.wrong {
+		switch of := r.named[entry].of; of {
+		case "":
+		case anyServer:
+			any = true
+		default:
+			details = append(details, of)
+		}
+	}
+	return details, any
+}

@@ -71,8 +71,8 @@ type Result struct {
 	Resolver *resolve.Resolver
 
 	apart bool
-	// sourced are the names of tools and servers that say how they are run.
-	sourced map[string]struct{}
+	// named are the tools and servers that say how they are run.
+	named map[string]name
 	// first are the places where tools are first mentioned.
 	first map[string]ir.Pos
 	// wrong are the tools that errors take out of the program.
@@ -106,11 +106,11 @@ func Compile(opts Options) (*Result, error) {
 	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns, Dangling: set.Dangling, Members: set.Members, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
-	res.first, res.sourced = map[string]ir.Pos{}, map[string]struct{}{}
+	res.first, res.named = map[string]ir.Pos{}, map[string]name{}
 	for _, d := range drafts {
 		res.first[d.name] = d.first.At
-		if d.source != nil || d.server != nil {
-			res.sourced[d.name] = struct{}{}
+		if n, is := nameOf(d); is {
+			res.named[d.name] = n
 		}
 	}
 	c.checkFolded(drafts)
@@ -189,7 +189,7 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 		}
 		for i := range t.table.Entries {
 			e := &t.table.Entries[i]
-			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, foreign: foreign(layer), path: t.prefix + tomltext.Key(e.Key)}
+			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, foreign: c.foreign(layer), path: t.prefix + tomltext.Key(e.Key)}
 			if t.prefix == serverPrefix {
 				c.gatherServer(tools, s, e, presets)
 			} else {
@@ -208,15 +208,17 @@ func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Ent
 		if access := table.Entry("access"); access != nil {
 			c.applyDefaults(s, access)
 		}
-		s.fields(table, "the table of defaults", knownToTools)
+		s.fields(table, "the table of defaults", defaultKeys)
 		c.enable.read(table)
 		return
 	}
 	d, ok := tools[e.Key]
 	if !ok {
 		d = newDraft(e.Key, e)
+		d.usersOwn = true
 		tools[e.Key] = d
 	}
+	d.usersOwn = d.usersOwn && s.layer == ir.LayerUser
 	d.extend(presets)
 	d.apply(s, table)
 }

@@ -26,7 +26,7 @@ func (s scope) constraints(e *source.Entry) (c *ir.Constraints, after []textAt) 
 	if t == nil {
 		return nil, nil
 	}
-	s.known(t, "a constraints table", "max_invocations", "only_after", "forbidden")
+	s.known(t, "a constraints table", constraintKeys...)
 	c = &ir.Constraints{Origin: s.origin(e.At)}
 	for i := range t.Entries {
 		f := &t.Entries[i]
@@ -82,3 +82,5 @@ func (d *draft) atServer() (server, tool string) {
 	server, tool, _ = strings.Cut(rest, ".")
 	return server, tool
 }
+
+var constraintKeys = []string{"max_invocations", "only_after", "forbidden"}

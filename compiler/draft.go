@@ -16,6 +16,8 @@ import (
 type draft struct {
 	name  string
 	first *source.Entry
+	// usersOwn is true where only the user's own file mentions the name.
+	usersOwn bool
 	// server is where a server is defined, nil for a tool.
 	server *ir.Origin
 

@@ -155,8 +155,8 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 	if strings.ContainsAny(d.path.Text, "*?") {
 		f := s.report(diag.GlobInPath, d.path, "this names one file with that very name")
 		f.Hint = "name the directory instead: a rule covers everything below its path"
-		d.glob = found.Kind == ir.Absent
 	}
+	d.glob = found.Kind == ir.Absent && (strings.ContainsAny(d.path.Text, "*?{") || strings.HasPrefix(d.path.Text, "!"))
 	switch {
 	case found.Inside && d.external && (found.Direct || found.Kind != ir.Absent):
 		f := s.report(diag.ExternalInside, d.path, "leads to "+found.At.Short()+" in the workspace")

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,20 +33,34 @@ var hostKeys = map[string]string{
 // policyFormat is the number of the format of policies.
 const policyFormat = 1
 
-// foreign reports whether a layer is a file of another program.
-func foreign(l source.Layer) bool {
-	return slices.Contains(strings.FieldsFunc(l.File.Path, func(r rune) bool { return r == '/' || r == '\\' }), ".jp")
+// foreign reports whether a layer is a file of another program: below .jp in the workspace, or outside of it.
+func (c *compilation) foreign(l source.Layer) bool {
+	path := filepath.ToSlash(l.File.Path)
+	if rest, inside := strings.CutPrefix(path, c.res.Resolver.Root+"/"); inside {
+		path = rest
+	}
+	return slices.Contains(strings.Split(path, "/"), ".jp")
 }
 
 // understood reports what the root of a layer says in vain. The tables of tools are looked at when they are read.
 func (c *compilation) understood(l source.Layer) {
-	s := scope{c: c, layer: l.Kind, foreign: foreign(l)}
-	s.fields(l.Root, "a layer", rootKeys)
+	s := scope{c: c, layer: l.Kind, foreign: c.foreign(l)}
+	keys := rootKeys
+	if !l.Trusts {
+		keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == "layers" })
+	}
+	s.fields(l.Root, "a layer", keys)
 	if v := l.Root.Get("accessc"); v != nil && (v.Kind != source.IntegerKind || v.Int != policyFormat) {
 		s.key("accessc").report(diag.BadValue, v, "expected 1, the format of policies that this accessc reads")
 	}
-	if v := l.Root.Get("conversation"); v != nil && v.Kind == source.TableKind {
-		s.key("conversation").fields(v.Table, "the table conversation", []string{"tools"})
+	switch e := l.Root.Entry("conversation"); {
+	case e == nil:
+	case e.Value.Kind == source.TableKind:
+		s.key(e.Key).fields(e.Value.Table, "the table conversation", []string{"tools"})
+	case s.foreign:
+		s.key(e.Key).lists(e)
+	default:
+		s.key(e.Key).expect(e.Value, "a table")
 	}
 }
 
@@ -61,7 +76,7 @@ func (s scope) fields(t *source.Table, what string, keys []string) {
 func (s scope) field(e *source.Entry, what string, keys []string) {
 	known := slices.Contains(keys, e.Key)
 	switch _, host := hostKeys[e.Key]; {
-	case known && host && s.foreign:
+	case known && (host || e.Key == "enable"):
 		s.lists(e)
 		return
 	case known, strings.HasPrefix(e.Key, "x-"):
@@ -78,7 +93,7 @@ func (s scope) field(e *source.Entry, what string, keys []string) {
 		ours := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return hostKeys[k] != "" })
 		d.Path, d.Label, d.Hint = s.path, `found "`+e.Key+`", expected `+listing(ours), hint
 		s.c.findings.Add(d)
-	case resembles(e.Key, keys), accessKinds[e.Key] == e.Value.Kind && slices.Contains(accessKeys, e.Key) && slices.Contains(keys, "access"):
+	case resembles(e.Key, keys), slices.Contains(constraintKeys, e.Key), accessKinds[e.Key] == e.Value.Kind && slices.Contains(accessKeys, e.Key) && slices.Contains(keys, "access"):
 		s.nearly(e, `found "`+e.Key+`", which accessc does not read`, hint)
 	default:
 		s.lists(e)
@@ -132,5 +147,10 @@ func ruleShaped(v *source.Value) bool {
 		v.Table.HasAny("read", "write", "create", "update", "delete", "execute", "allow", "listen")
 }
 
-// knownToTools are the keys of the table of a tool.
-var knownToTools = slices.Concat(toolKeys, slices.Sorted(maps.Keys(hostKeys)))
+// knownToTools are the keys of the table of a tool, defaultKeys those of the table of defaults.
+var (
+	knownToTools = slices.Concat(toolKeys, slices.Sorted(maps.Keys(hostKeys)))
+	defaultKeys  = slices.DeleteFunc(slices.Clone(knownToTools), func(k string) bool {
+		return k == "command" || k == "constraints" || k == "source"
+	})
+)

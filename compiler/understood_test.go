@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -72,6 +73,17 @@ func TestMisspeltStops(t *testing.T) {
 		"conversation in the plural":    tool + "[conversations.tools.a.access]\nfs = " + rules,
 		"another program's permissions": tool + "[permissions]\ndeny = [\"Read(.env)\"]",
 		"the defaults":                  tool + "[tools.'*']\nfs = " + rules,
+		"constraints of all tools":      tool + "[tools.'*']\nconstraints = { forbidden = true }",
+		"a command of all tools":        tool + "[tools.'*']\ncommand = \"true\"",
+		"trust of a layer by another":   tool + "[[layers]]\npath = \"x\"\ntrust = \"narrow\"",
+		"conversations":                 tool + "[[conversation]]\n[conversation.tools.a.access]\nfs = " + rules,
+		"a conversation as a list":      "conversation = [{ tools = { a = {} } }]\n" + tool,
+		"below a key of the host":       tool + "options.access.fs = " + rules,
+		"below enable":                  tool + "enable.access.fs = " + rules,
+		"a list below a key of hosts":   tool + "parameters.files = " + rules,
+		"all servers":                   tool + "[servers.'*']\naccess.base = \"none\"",
+		"alternatives":                  tool + "access.fs = [{ path = \".\", read = true }, { path = \"{.env,b}\" }]",
+		"a negation":                    tool + "access.fs = [{ path = \".\", read = true }, { path = \"!.env\" }]",
 		"a format of later":             "accessc = 2\n" + tool,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -255,6 +267,63 @@ func TestDefaultsOfAllTools(t *testing.T) {
 		}
 		if a, b := len(limits(x)), len(limits(y)); a != 2 || b != 2 || slices.Equal(limits(x), limits(y)) {
 			t.Errorf("the limits are %v and %v", limits(x), limits(y))
+		}
+	}
+}
+
+// TestMistakesInEntriesStopTheServer: without an entry of a server's tool more of its tools could be called: all, without any entry. A
+// mistake in one stops the server, and one whose source is not understood every server.
+func TestMistakesInEntriesStopTheServer(t *testing.T) {
+	const servers = "[servers.s]\ncommand = \"x\"\n[servers.\"s.t\"]\ncommand = \"x\"\n[servers.other]\ncommand = \"x\"\n[tools.a]\nsource = \"local\"\n"
+	entry := func(source, mistake string) string {
+		return servers + "[tools.e]\nsource = \"" + source + "\"\n" + mistake + "\n"
+	}
+	for text, wrong := range map[string]string{
+		entry("mcp.s.edit", "constraints = { forbiden = true }"):         "e s unlisted=false",
+		entry("mcp.s.t.edit", "acces = 1"):                               "e s s.t unlisted=false",
+		entry("mcp.s", "run = 1"):                                        "e s unlisted=false",
+		entry("mcp.unlisted.edit", "access = {}"):                        "e unlisted=true",
+		entry("MCP.s.edit", ""):                                          "e s unlisted=false",
+		entry("mpc.s.edit", ""):                                          "e other s s.t unlisted=true",
+		entry("mcp.s.edit", "constraints = { only_after = [\"none\"] }"): "e s unlisted=false",
+		entry("mcp.s.edit", ""):                                          "unlisted=false",
+		entry("local.x", "acces = 1"):                                    "e unlisted=false",
+	} {
+		res := compiledApart(t, "accessc.toml", text)
+		var got []string
+		for _, name := range []string{"a", "e", "other", "s", "s.t"} {
+			if res.Wrong(name) {
+				got = append(got, name)
+			}
+		}
+		if said := strings.TrimSpace(strings.Join(got, " ") + fmt.Sprintf(" unlisted=%v", res.Wrong("unlisted"))); said != wrong {
+			t.Errorf("%s: wrong are %s, want %s: %v", text, said, wrong, res.Findings)
+		}
+		for _, name := range got {
+			if !res.Concerning(name).Failed() {
+				t.Errorf("%s: a start of %s shows no error", text, name)
+			}
+		}
+	}
+}
+
+// TestNamesOfTheUsersOwnFile: the user's own file has rules for tools that another workspace has.
+func TestNamesOfTheUsersOwnFile(t *testing.T) {
+	user := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(user, []byte("[tools.lint.access]\nfs = [{ path = \".env\" }]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for text, starts := range map[string]bool{
+		"[tools.a]\nsource = \"local\"\n":                              true,
+		"[tools.a]\nsource = \"local\"\n[tools.lint]\nrun = \"ask\"\n": false,
+	} {
+		tree := fstest.MapFS{"accessc.toml": {Data: []byte(text)}}
+		res, err := compiler.Compile(compiler.Options{Root: t.TempDir(), Tree: tree, Apart: true, Layers: source.Request{User: user}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (toolNamed(res, "a") != nil) != starts {
+			t.Errorf("%s: %v", text, res.Findings)
 		}
 	}
 }

@@ -66,15 +66,19 @@ func (p *hookPolicy) servers() map[string][]string {
 	for _, name := range p.res.AllWrong() {
 		out[name] = nil
 	}
+	details, _ := p.res.WrongServers()
 	for _, t := range p.res.Program.Tools {
 		switch {
 		case t.Server():
 			out[t.Name] = nil
 		case t.Source.Kind == ir.SourceMCP:
-			for i, r := range t.Source.Detail + "." {
-				if r == '.' {
-					out[t.Source.Detail[:i]] = nil
-				}
+			details = append(details, t.Source.Detail)
+		}
+	}
+	for _, detail := range details {
+		for i, r := range detail + "." {
+			if r == '.' {
+				out[detail[:i]] = nil
 			}
 		}
 	}
@@ -86,6 +90,9 @@ func (p *hookPolicy) servers() map[string][]string {
 
 // refuses judges the call of a tool of a server, or of none. The strictest of the servers that it may be of decides.
 func (p *hookPolicy) refuses(c *hook.Call) (reason, asked string) {
+	if _, any := p.res.WrongServers(); any && c.What == hook.Server {
+		return "the source of a tool is not understood, which may be of any server: accessc check shows it", c.Tool
+	}
 	for _, t := range c.Targets(p.servers()) {
 		switch {
 		case p.res.Wrong(t.Server):

@@ -61,6 +61,8 @@ type Layer struct {
 	Root *Table
 	// Narrow marks a layer that may take away and not grant.
 	Narrow bool
+	// Trusts marks a file of the user's own, which says how far others are trusted.
+	Trusts bool
 	// Confined marks a file that every writer of the workspace can write.
 	Confined bool
 }
@@ -97,6 +99,9 @@ func Load(req Request) (Set, diag.List) {
 	if req.User != "" && !req.Shared {
 		l.user(req.User)
 		l.readTrust()
+		for i := range l.set.Layers {
+			l.set.Layers[i].Trusts = true
+		}
 	}
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, ".jp", "config.toml"))
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, "accessc.toml"))
@@ -247,7 +252,7 @@ func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	l.stack = l.stack[:len(l.stack)-1]
 	l.members(path, root)
 	l.merged[once] = true
-	l.set.Layers = append(l.set.Layers, Layer{kind, f, root, l.narrow, l.confined})
+	l.set.Layers = append(l.set.Layers, Layer{Kind: kind, File: f, Root: root, Narrow: l.narrow, Confined: l.confined})
 }
 
 // refuse reports a file that is no layer. A layer may extend any file, even one of passwords,
