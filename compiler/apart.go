@@ -65,7 +65,7 @@ func nameOf(d *draft) (name, bool) {
 // concerns reports whether an entry may be about the tools of a server.
 func (r *Result) concerns(entry, server string) bool {
 	of := r.named[entry].of
-	if of == "" {
+	if of == "" || server == rulesetsOnly {
 		return false
 	}
 	other, known := r.named[server]

@@ -65,11 +65,14 @@ func surrounded(t *ir.Tool, rule *ir.FSRule) bool {
 
 // overridden is a rule around the target of a linked rule that grants less: the tool itself makes the
 // symlink where it may create, and would widen its own policy. A rule on the whole workspace that lets it
-// create nothing does not count, since the tool cannot make the symlink by that.
+// create nothing does not count, unless another lets it make the symlink.
 func overridden(t *ir.Tool, rule *ir.FSRule) *ir.FSRule {
+	makes := slices.ContainsFunc(rule.Links, func(link ir.Location) bool {
+		return slices.ContainsFunc(t.FS, func(r ir.FSRule) bool { return len(r.Links) == 0 && r.Caps.Has(ir.Create) && link.Under(r.At) })
+	})
 	for i := range t.FS {
 		r := &t.FS[i]
-		if len(r.Links) == 0 && rule.At.Under(r.At) && !r.Caps.Contains(rule.Caps) && (r.At.Path != "" || r.Caps.Has(ir.Create)) {
+		if len(r.Links) == 0 && rule.At.Under(r.At) && !r.Caps.Contains(rule.Caps) && (r.At.Path != "" || makes) {
 			return r
 		}
 	}
