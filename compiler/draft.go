@@ -238,7 +238,7 @@ func (c *compilation) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
 	}
 	return &ir.Tool{
 		Name: t.Name, Source: t.Source, Command: t.Command, Run: t.Run, Base: ir.BaseNone, Home: ir.HomeReal,
-		Constraints: t.Constraints,
+		Constraints: t.Constraints, Disabled: t.Source.Kind == ir.SourceMCP && c.res.disabled[d.name],
 	}
 }
 

@@ -198,7 +198,7 @@ func PolicyOf(p *ir.Program, rulesets []*ruleset.Set) (string, error) {
 
 // Policy is the hash of a tool's policy as its entry in a manifest has it.
 func Policy(t *ir.Tool) (string, error) {
-	if t.Source.Kind != ir.SourceLocal && t.Constraints == nil {
+	if t.Source.Kind != ir.SourceLocal && t.Constraints == nil && !t.Disabled {
 		return "", nil
 	}
 	return policyHash(t)
