@@ -57,7 +57,7 @@ func (p *Policy) refuses(tool string) string {
 		return "the configuration names tools of " + p.Server + ", and not this one; to allow it:\n" +
 			"      [tools." + tomltext.Key(p.Server+"_"+tool) + "]\n      source = " + tomltext.String("mcp."+p.Server+"."+tool)
 	case !t.Enabled:
-		return "the tool " + t.Entry + " is not enabled: " + t.Origin.String()
+		return "the tool " + t.Entry + " is not enabled, or has mistakes: " + t.Origin.String()
 	case t.Constraints != nil && t.Constraints.Forbidden:
 		return "the tool " + t.Entry + " is forbidden: " + t.Constraints.Origin.String()
 	}
