@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -200,6 +201,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 		return c.finishForeign(t, d)
 	}
 	c.inherit(d)
+	t.Run = cmp.Or(d.run, c.run)
 	t.Base, t.Home, t.HomeShared, t.LateOpen = d.base, d.home, d.homeShared, d.lateOpen
 	c.finishProtected(t, d)
 	c.finishFS(t, d)
