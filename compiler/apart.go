@@ -109,8 +109,18 @@ func (r *Result) Report(findings ...diag.Diagnostic) {
 		if r.wrong[rulesetsOnly] {
 			r.Rulesets = nil
 		}
-		r.Program.Tools = slices.DeleteFunc(r.Program.Tools, func(t *ir.Tool) bool { return r.wrong[t.Name] })
+		r.Program.Tools = slices.DeleteFunc(r.Program.Tools, r.leftOut)
 	}
+}
+
+// leftOut reports whether an error takes a tool out of the program. The tool of an MCP server stays and may not be called:
+// without an entry the server's tools all may.
+func (r *Result) leftOut(t *ir.Tool) bool {
+	if t.Source.Kind == ir.SourceMCP {
+		t.Disabled = t.Disabled || r.wrong[t.Name]
+		return false
+	}
+	return r.wrong[t.Name]
 }
 
 // AllWrong lists the tools that are left out of the program because of an error in them.

@@ -137,8 +137,9 @@ type compilation struct {
 	findings diag.List
 	// grants are those of the external rules that lead somewhere.
 	grants []Grant
-	// enable is the setting in the table of defaults, and defaults what it says of access, nil for nothing.
+	// enable and run are settings in the table of defaults, and defaults what it says of access, nil for nothing.
 	enable   enabled
+	run      string
 	defaults *draft
 }
 
@@ -210,6 +211,9 @@ func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Ent
 		}
 		s.fields(table, "the table of defaults", defaultKeys)
 		c.enable.read(table)
+		if v := table.Get("run"); v != nil && v.Kind == source.StringKind {
+			c.run = v.Text
+		}
 		return
 	}
 	d, ok := tools[e.Key]

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -202,6 +203,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 		return c.finishForeign(t, d)
 	}
 	c.inherit(d)
+	t.Run = cmp.Or(d.run, c.run)
 	t.Base, t.Home, t.HomeShared, t.LateOpen = d.base, d.home, d.homeShared, d.lateOpen
 	c.finishProtected(t, d)
 	c.finishFS(t, d)
@@ -240,7 +242,7 @@ func (c *compilation) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
 	}
 	return &ir.Tool{
 		Name: t.Name, Source: t.Source, Command: t.Command, Run: t.Run, Base: ir.BaseNone, Home: ir.HomeReal,
-		Constraints: t.Constraints,
+		Constraints: t.Constraints, Disabled: t.Source.Kind == ir.SourceMCP && c.res.disabled[d.name],
 	}
 }
 

@@ -164,3 +164,13 @@ command = "make"
 		}
 	}
 }
+
+// TestWrongToolOfServer: without an entry all tools of a server may be called, so a mistake in an entry must not remove it.
+func TestWrongToolOfServer(t *testing.T) {
+	for _, mistake := range []string{"acces = 1", `access.fs = [{ path = "a" }]`, "constraints = { max_invocations = -1 }"} {
+		res := compiledApart(t, "accessc.toml", "servers.s = {}\n[tools.e]\nsource = \"mcp.s.edit\"\n"+mistake+"\n")
+		if e := ir.Served(res.Program.Tools, "s")["edit"]; !res.Wrong("e") || e == nil || !e.Disabled {
+			t.Errorf("%s: got %+v, %v", mistake, e, res.Findings)
+		}
+	}
+}

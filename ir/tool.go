@@ -140,6 +140,8 @@ type Tool struct {
 	Command *Command
 	// Run is the invocation mode, such as "ask" or "unattended"; empty if unset.
 	Run string
+	// Disabled is true for a tool of an MCP server that may not be called.
+	Disabled bool
 
 	Base BaseName // the grants outside of the workspace
 	Home HomeKind // the tool's own or the user's

@@ -52,7 +52,7 @@ func (p *hookPolicy) server(name string) *mcp.Policy {
 	if name == "" {
 		return of
 	}
-	of.Tools = mcp.ToolsOf(p.res.Program, name, p.res.Enabled)
+	of.Tools = mcp.ToolsOf(p.res.Program, name)
 	if t, known := p.res.Program.Tool(name); known && t.Server() {
 		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", "", false), t.Constraints
 	}
@@ -83,7 +83,7 @@ func (p *hookPolicy) servers() map[string][]string {
 		}
 	}
 	for name := range out {
-		out[name] = slices.Sorted(maps.Keys(mcp.ToolsOf(p.res.Program, name, p.res.Enabled)))
+		out[name] = slices.Sorted(maps.Keys(mcp.ToolsOf(p.res.Program, name)))
 	}
 	return out
 }

@@ -90,7 +90,7 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 		return nil, nil, err
 	}
 	return s, mcp.NewSession(&mcp.Policy{
-		Server: t.Name, Judge: s.judge, Commands: newActions(res, s.judge, res.Facts(t).Program, rules), Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name, res.Enabled),
+		Server: t.Name, Judge: s.judge, Commands: newActions(res, s.judge, res.Facts(t).Program, rules), Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name),
 	}, made, s.log), nil
 }
 

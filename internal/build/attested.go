@@ -198,8 +198,12 @@ func PolicyOf(p *ir.Program, rulesets []*ruleset.Set) (string, error) {
 
 // Policy is the hash of a tool's policy as its entry in a manifest has it.
 func Policy(t *ir.Tool) (string, error) {
-	if t.Source.Kind != ir.SourceLocal && t.Constraints == nil {
-		return "", nil
+	if t.Source.Kind != ir.SourceLocal {
+		if t.Constraints == nil && !t.Disabled {
+			return "", nil
+		}
+		// A manifest has no more of it.
+		t = &ir.Tool{Name: t.Name, Source: t.Source, Base: ir.BaseNone, Home: ir.HomeReal, Constraints: t.Constraints, Disabled: t.Disabled}
 	}
 	return policyHash(t)
 }

@@ -146,9 +146,8 @@ func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts, take f
 	e := Entry{Name: t.Name, Source: t.Source.String(), Confined: t.Source.Kind == ir.SourceLocal}
 	var err error
 	if !e.Confined {
-		if e.Constraints = irjson.Constraints(t.Constraints); e.Constraints != nil {
-			e.Hash, err = policyHash(t)
-		}
+		e.Constraints, e.Disabled = irjson.Constraints(t.Constraints), t.Disabled
+		e.Hash, err = Policy(t)
 		return &part{entry: e}, nil, err
 	}
 	p, err := newPart(irjson.Tool(t), kept)

@@ -50,7 +50,9 @@ type Entry struct {
 	// Constraints are those of a tool that is not confined; a confined one has them in
 	// its policy.
 	Constraints *irjson.ConstraintsDoc `json:"constraints,omitempty"`
-	Ledger      []backends.Row         `json:"-"`
+	// Disabled is true for a tool of an MCP server that may not be called.
+	Disabled bool           `json:"disabled,omitempty"`
+	Ledger   []backends.Row `json:"-"`
 }
 
 // rows writes a ledger. The Context's own rows, which say the same of every cell, are left

@@ -36,7 +36,7 @@ func (e *Entry) tool() (*ir.Tool, error) {
 	case e.Confined:
 		return e.Policy.Tool()
 	}
-	t := &ir.Tool{Name: e.Name, Base: ir.BaseNone, Home: ir.HomeReal}
+	t := &ir.Tool{Name: e.Name, Base: ir.BaseNone, Home: ir.HomeReal, Disabled: e.Disabled}
 	var err, cerr error
 	t.Source, err = irjson.ParseSource(e.Source)
 	t.Constraints, cerr = e.Constraints.Constraints()

@@ -222,10 +222,8 @@ func (v *verifier) alone(e *Entry) (t *ir.Tool, view *ir.View, hash string, err 
 
 // summary checks an entry's summary of its policy, and returns the hash of that.
 func (v *verifier) summary(e *Entry, t *ir.Tool, view *ir.View) (hash string, err error) {
-	if e.Confined || e.Constraints != nil {
-		if hash, err = policyHash(t); err != nil {
-			return "", err
-		}
+	if hash, err = Policy(t); err != nil {
+		return "", err
 	}
 	if e.Hash != hash {
 		v.add(ToolHash, e.Name, "the policy has the hash %s, the manifest says %s", hash, e.Hash)

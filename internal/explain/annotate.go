@@ -119,7 +119,7 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 		if d.Resource == ir.Commands && t.Commands != nil {
 			return t.Commands.Origin.Pos
 		}
-	case compare.Presence, compare.Confinement, compare.Sharing, compare.Enforcement, compare.Inspection, compare.Credentials, compare.Ruling, compare.Live, compare.Nesting:
+	case compare.Presence, compare.Confinement, compare.Sharing, compare.Enforcement, compare.Inspection, compare.Credentials, compare.Ruling, compare.Live, compare.Nesting, compare.Calling:
 	}
 	return ir.Pos{}
 }
@@ -157,6 +157,7 @@ var kinds = []struct{ class, title, less string }{
 	{"tool.may.widened", "more can be granted while the tool runs", "less can be granted while the tool runs"},
 	{"tool.limits.widened", "a limit is looser or gone", "a limit is new or tighter"},
 	{"tool.constraints.widened", "a constraint is looser or gone", "a constraint is new or tighter"},
+	{"tool.calls.widened", "more tools of a server may be called", "fewer tools of a server may be called"},
 	{"tool.home.widened", "its home is shared with other tools", "its home is no longer shared with other tools"},
 	{"tool.accept.widened", "a gap is accepted", "a gap is no longer accepted"},
 	{"tool.enforcement.weakened", "a system enforces a cell less", "a system enforces a cell better"},

@@ -11,7 +11,7 @@ import (
 // TestEveryClassHasATitle: a result whose rule is missing makes a log invalid.
 func TestEveryClassHasATitle(t *testing.T) {
 	used := map[string]bool{}
-	for k := compare.Grant; k <= compare.Nesting; k++ {
+	for k := compare.Grant; k <= compare.Calling; k++ {
 		for _, r := range ir.Resources {
 			for _, what := range []string{"read", "execute", "read execute"} {
 				for _, c := range classes(compare.Difference{Kind: k, Resource: r, What: what, Wider: true}) {

@@ -62,7 +62,7 @@ func Changes(old, new []compare.Policy) []Change {
 		})
 	}
 	tasks.Wait()
-	return out
+	return called(out, old, new)
 }
 
 func change(old, new []compare.Policy, name string) Change {
@@ -93,6 +93,9 @@ func alone(old, new compare.Policy, added bool) (status string, ds []compare.Dif
 	if added {
 		status, t = "added", new.Tool
 	}
+	if t.Source.Kind == ir.SourceMCP && t.Source.Detail != "" {
+		return status, nil // what counts is whether it may be called
+	}
 	ds = []compare.Difference{{Kind: compare.Presence, Wider: added, What: "be started", Where: t.Source.String()}}
 	if t.Source.Kind != ir.SourceLocal {
 		return status, ds
@@ -101,6 +104,10 @@ func alone(old, new compare.Policy, added bool) (status string, ds []compare.Dif
 	none, one := compare.Nothing(t), compare.Policy{Tool: t}
 	if added {
 		return status, append(ds, compare.Policies(none, one)...)
+	}
+	if t.Server() {
+		ds[0].Where += ", its name has the default policy"
+		none.Tool = ir.NewTool(t.Name)
 	}
 	return status, append(ds, compare.Policies(one, none)...)
 }

@@ -34,8 +34,12 @@ func (c Change) tool() *ir.Tool {
 func own(ds []compare.Difference, t *ir.Tool) []compare.Difference {
 	var kept []compare.Difference
 	var usual []string
+	presence := slices.IndexFunc(ds, func(d compare.Difference) bool { return d.Kind == compare.Presence })
 	for _, d := range ds {
 		name := byDefault(d, t)
+		if presence >= 0 && d.Wider != ds[presence].Wider {
+			name = "" // a removed server leaves its name the default policy, which may be wider
+		}
 		switch {
 		case name == "":
 			kept = append(kept, d)

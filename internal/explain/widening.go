@@ -61,6 +61,8 @@ func classes(d compare.Difference) []string {
 		return []string{"ruleset.widened"}
 	case compare.Nesting:
 		return []string{"workspace.added"}
+	case compare.Calling:
+		return []string{"tool.calls.widened"}
 	case compare.Live:
 		return []string{"tool.may.widened"}
 	case compare.Grant, compare.Inspection:

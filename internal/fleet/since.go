@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 )
 
@@ -196,16 +197,19 @@ func sideOf(f *frame) (*side, error) {
 	return out, nil
 }
 
-// differing are the policies that the other side has otherwise, or not at all.
+// differing are the policies that the other side has otherwise, or not at all, and those of servers and their tools.
 func (s *side) differing(other *side) []compare.Policy {
 	var out []compare.Policy
 	for _, name := range slices.Sorted(maps.Keys(s.parsed)) {
-		if t := other.tools[name]; t == nil || t.Policy != s.tools[name].Policy || t.Source != s.tools[name].Source {
+		if t := other.tools[name]; t == nil || t.Policy != s.tools[name].Policy || t.Source != s.tools[name].Source || ofServer(s.parsed[name].Tool) {
 			out = append(out, s.parsed[name])
 		}
 	}
 	return out
 }
+
+// ofServer reports whether a tool counts for what other tools of a server may do.
+func ofServer(t *ir.Tool) bool { return t.Server() || t.Source.Kind == ir.SourceMCP }
 
 // take adds the changes at one place.
 func (s *Since) take(e *earlier, l *look) {

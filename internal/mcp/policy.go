@@ -1,9 +1,6 @@
 package mcp
 
 import (
-	"cmp"
-	"strings"
-
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
@@ -37,21 +34,11 @@ type Tool struct {
 	Origin      ir.Origin
 }
 
-// ToolsOf are the tools of a program whose source is the server, by their names there. enabled
-// reports whether an entry is.
-func ToolsOf(p *ir.Program, server string, enabled func(entry string) bool) map[string]Tool {
+// ToolsOf are the tools of a program whose source is the server, by their names there.
+func ToolsOf(p *ir.Program, server string) map[string]Tool {
 	out := map[string]Tool{}
-	for _, t := range p.Tools {
-		if t.Source.Kind != ir.SourceMCP {
-			continue
-		}
-		rest, of := strings.CutPrefix(t.Source.Detail, server)
-		if !of || rest != "" && rest[0] != '.' {
-			continue
-		}
-		out[cmp.Or(strings.TrimPrefix(rest, "."), t.Name)] = Tool{
-			Entry: t.Name, Enabled: enabled(t.Name), Constraints: t.Constraints, Origin: t.Source.Origin,
-		}
+	for name, t := range ir.Served(p.Tools, server) {
+		out[name] = Tool{Entry: t.Name, Enabled: !t.Disabled, Constraints: t.Constraints, Origin: t.Source.Origin}
 	}
 	return out
 }
@@ -70,7 +57,7 @@ func (p *Policy) refuses(tool string) string {
 		return "the configuration names tools of " + p.Server + ", and not this one; to allow it:\n" +
 			"      [tools." + tomltext.Key(p.Server+"_"+tool) + "]\n      source = " + tomltext.String("mcp."+p.Server+"."+tool)
 	case !t.Enabled:
-		return "the tool " + t.Entry + " is not enabled: " + t.Origin.String()
+		return "the tool " + t.Entry + " is not enabled, or has mistakes: " + t.Origin.String()
 	case t.Constraints != nil && t.Constraints.Forbidden:
 		return "the tool " + t.Entry + " is forbidden: " + t.Constraints.Origin.String()
 	}

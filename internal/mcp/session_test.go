@@ -280,8 +280,8 @@ func TestToolsOf(t *testing.T) {
 		return &ir.Tool{Name: name, Source: ir.Source{Kind: ir.SourceMCP, Detail: detail}}
 	}
 	got := ToolsOf(&ir.Program{Tools: []*ir.Tool{
-		mcp("a", "s.x"), mcp("b", "s"), mcp("c", "s.y.z"), mcp("d", "s2.x"), mcp("e", ""), {Name: "f", Source: ir.Source{Kind: ir.SourceLocal, Detail: "s.q"}},
-	}}, "s", func(entry string) bool { return entry != "a" })
+		{Name: "a", Source: ir.Source{Kind: ir.SourceMCP, Detail: "s.x"}, Disabled: true}, mcp("b", "s"), mcp("c", "s.y.z"), mcp("d", "s2.x"), mcp("e", ""), {Name: "f", Source: ir.Source{Kind: ir.SourceLocal, Detail: "s.q"}},
+	}}, "s")
 	if len(got) != 3 || got["x"].Entry != "a" || got["x"].Enabled || got["b"].Entry != "b" || !got["y.z"].Enabled {
 		t.Errorf("got %+v", got)
 	}

@@ -94,6 +94,8 @@ const (
 	Live
 	// Nesting: whether a directory is a workspace in another one, and whether tools start there.
 	Nesting
+	// Calling: which tools of an MCP server a client may call.
+	Calling
 )
 
 // Protected is the place of a difference of several protected paths.

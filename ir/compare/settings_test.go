@@ -15,6 +15,7 @@ func TestEveryFieldOfAToolIsCompared(t *testing.T) {
 	unseen := map[string]string{
 		"Name":     "tools are compared by name",
 		"Declared": "a list that is not declared counts by its default",
+		"Disabled": "the tools of a server are compared together, by Calls",
 	}
 	changes := map[string]func(*ir.Tool){
 		"Source":     func(t *ir.Tool) { t.Source = ir.Source{Kind: ir.SourceBuiltin, Detail: "y"} },

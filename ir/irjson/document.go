@@ -20,6 +20,7 @@ type ToolDoc struct {
 	Source      string          `json:"source"`                  // the program that runs it
 	SourceAt    *origin         `json:"source_origin,omitempty"` // the place that says so
 	Run         string          `json:"run,omitempty"`           // the invocation mode
+	Disabled    bool            `json:"disabled,omitempty"`      // as in ir.Tool
 	Command     *command        `json:"command,omitempty"`       // nil if none is configured
 	Base        string          `json:"base"`                    // the grants outside of the workspace
 	BaseVersion int             `json:"base_version"`            // of the list of that name

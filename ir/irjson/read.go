@@ -46,7 +46,7 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 	t.Base = r.base(d.Base, d.BaseVersion)
 	at := check(r, parseHome, d.Home)
 	t.Home, t.HomeShared = at.kind, at.shared
-	t.LateOpen = d.LateOpen
+	t.LateOpen, t.Disabled = d.LateOpen, d.Disabled
 	if d.Protected != nil {
 		t.Protects, t.Protected = true, mapFrom(d.Protected.More, r.protected)
 		if v := d.Protected.Version; v != ir.ProtectedVersion {

@@ -100,7 +100,7 @@ func (e encoder) tool(t *ir.Tool) ToolDoc {
 	if s := t.Commands; s != nil {
 		d.Commands = &commands{mapTo(s.Rules, e.command), e.origin(s.Origin, nil)}
 	}
-	d.LateOpen = t.LateOpen
+	d.LateOpen, d.Disabled = t.LateOpen, t.Disabled
 	if len(t.May) > 0 {
 		d.May = mapTo(t.May, e.fs)
 	}
