@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -22,7 +23,7 @@ type further map[string]*side
 
 // furtherOf compiles the workspaces in another one, each by itself. A tool with mistakes starts nowhere, so it counts as none.
 func (g *globals) furtherOf(opts hostfacts.Options, members []string) (further, error) {
-	dirs, apart, err := furtherDirs(opts.Root, opts.Tree)
+	dirs, apart, err := furtherDirs(opts.Root, opts.Tree, members)
 	if err != nil {
 		return nil, usagef("workspaces in %s: %v", opts.Root, err)
 	}
@@ -74,8 +75,8 @@ func (g *globals) furtherSide(opts hostfacts.Options) (*side, error) {
 }
 
 // furtherDirs are the workspaces in a tree, or on the disk those that git tracks or would: what it ignores is no part of a commit.
-// apart are repositories that were passed over, where they were met.
-func furtherDirs(root string, tree fs.ReadLinkFS) (dirs, apart []string, err error) {
+// apart are repositories that were passed over: where git lists the files, those that members list.
+func furtherDirs(root string, tree fs.ReadLinkFS, members []string) (dirs, apart []string, err error) {
 	if tree != nil {
 		return workspace.Further(tree)
 	}
@@ -100,7 +101,20 @@ func furtherDirs(root string, tree fs.ReadLinkFS) (dirs, apart []string, err err
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	dirs, err = workspace.FurtherOf(slices.DeleteFunc(files, gone))
-	return dirs, nil, err
+	return dirs, repositories(disk.FS(), members), err
+}
+
+// repositories are those on the disk that patterns list.
+func repositories(disk fs.FS, members []string) []string {
+	var out []string
+	for _, pattern := range members {
+		found, _ := fs.Glob(disk, pattern+"/.git") // the compiler has refused a pattern that is none
+		for _, at := range found {
+			out = append(out, path.Dir(at))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // furtherChanges compares the workspaces in those of two sides, unless one side is a manifest, which has none.
@@ -114,6 +128,9 @@ func furtherChanges(old, new *side) ([]explain.Change, error) {
 	dirs = slices.Compact(dirs)
 	was, is := old.listed(dirs), new.listed(dirs)
 	var out []explain.Change
+	if c := explain.MembersChange(old.members, new.members); c.Differs() {
+		out = append(out, c)
+	}
 	for i, dir := range dirs {
 		out = append(out, explain.FurtherChange(was[i], is[i]))
 		a, b := old.further[dir], new.further[dir]

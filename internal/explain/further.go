@@ -42,8 +42,32 @@ func FurtherChange(old, new Further) Change {
 	case old.Listed != new.Listed:
 		add(new.Listed, "start tools", new)
 	}
-	c.Verdict = compare.Sum(c.Differences)
+	c.list(old.Members, new.Members)
 	return c
+}
+
+// MembersChange compares the patterns by which the workspace of the comparison lists those in it. A pattern counts by itself:
+// what it matches may be in no commit, such as what git ignores or another repository has.
+func MembersChange(old, new []string) Change {
+	c := Change{Workspace: ".", Name: ".", Further: true}
+	c.list(old, new)
+	return c
+}
+
+// list compares patterns of members.
+func (c *Change) list(old, new []string) {
+	add := func(wider bool, of, others []string) {
+		for _, p := range of {
+			if !slices.Contains(others, p) {
+				c.Differences = append(c.Differences, compare.Difference{
+					Kind: compare.Nesting, Wider: wider, What: "list members", Where: p,
+				})
+			}
+		}
+	}
+	add(true, new, old)
+	add(false, old, new)
+	c.Verdict = compare.Sum(c.Differences)
 }
 
 // In marks changes as those of a further workspace.
@@ -84,16 +108,20 @@ func List(members []string, all []Further, isMember func(patterns []string, name
 	}
 }
 
-// furtherHeadline counts the further workspaces that came, went or are listed otherwise.
+// furtherHeadline counts the further workspaces that came, went, or are listed or list otherwise.
 func furtherHeadline(cs []Change) string {
 	counts := map[string]int{}
+	out := ""
 	for _, c := range cs {
-		if c.Further && len(c.Differences) > 0 {
+		switch {
+		case !c.Further || len(c.Differences) == 0:
+		case c.Workspace == ".":
+			out += ", members " + c.summary()
+		default:
 			counts[c.summary()]++
 		}
 	}
-	out := ""
-	for _, how := range []string{"added", "removed", compare.Widened.String(), compare.Narrowed.String()} {
+	for _, how := range []string{"added", "removed", compare.Widened.String(), compare.Narrowed.String(), compare.Changed.String()} {
 		if n := counts[how]; n > 0 {
 			out += ", " + plural.Count(n, "further workspace") + " " + how
 		}
