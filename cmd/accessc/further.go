@@ -61,7 +61,7 @@ func (g *globals) furtherSide(opts hostfacts.Options) (*side, error) {
 	if err != nil {
 		return nil, usagef("%s: %v", opts.Part, err)
 	}
-	out := &side{members: res.Members, rulesets: res.Rulesets}
+	out := &side{members: res.Members, rulesets: res.Rulesets, dangling: danglingIn(res, opts.Tree)}
 	if res.Findings.Failed() {
 		fmt.Fprintf(g.stderr, "accessc: the workspace %s has mistakes: accessc -C %s check shows those of the work tree\n",
 			opts.Part, opts.Part)
@@ -128,7 +128,7 @@ func furtherChanges(old, new *side) ([]explain.Change, error) {
 	dirs = slices.Compact(dirs)
 	was, is := old.listed(dirs), new.listed(dirs)
 	var out []explain.Change
-	if c := explain.MembersChange(old.members, new.members); c.Differs() {
+	if c := explain.AroundChange(old.around(), new.around()); c.Differs() {
 		out = append(out, c)
 	}
 	for i, dir := range dirs {
@@ -141,6 +141,34 @@ func furtherChanges(old, new *side) ([]explain.Change, error) {
 		out = append(out, explain.In(dir, found)...)
 	}
 	return out, nil
+}
+
+// danglingIn are the symlinks to nothing that would be layers, with where they lead: what git ignores may be there.
+func danglingIn(res *hostfacts.Result, tree fs.ReadLinkFS) []string {
+	var out []string
+	for _, at := range res.Dangling {
+		name, err := filepath.Rel(filepath.FromSlash(res.Resolver.Root), at)
+		if err != nil {
+			name = at
+		}
+		name = filepath.ToSlash(name)
+		target := ""
+		if tree == nil {
+			target, err = os.Readlink(at)
+		} else if err == nil {
+			target, err = tree.ReadLink(name)
+		}
+		if err == nil {
+			name += " -> " + filepath.ToSlash(target)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// around is the workspace of the comparison itself.
+func (s *side) around() explain.Further {
+	return explain.Further{Dir: ".", Members: s.members, Dangling: s.dangling, Here: true}
 }
 
 func orEmpty(s *side) *side {
@@ -156,7 +184,7 @@ func (s *side) listed(dirs []string) []explain.Further {
 	for _, dir := range dirs {
 		f := explain.Further{Dir: dir}
 		if in := s.further[dir]; in != nil {
-			f.Here, f.Members = true, in.members
+			f.Here, f.Members, f.Dangling = true, in.members, in.dangling
 		}
 		out = append(out, f)
 	}

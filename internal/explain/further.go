@@ -14,6 +14,8 @@ type Further struct {
 	Dir string
 	// Members are the patterns by which it lists workspaces in it.
 	Members []string
+	// Dangling are symlinks to nothing whose targets would be layers, with where they lead.
+	Dangling []string
 	// Here is false where the side does not have it.
 	Here bool
 	// Listed is true where tools may be started there without naming it.
@@ -42,25 +44,27 @@ func FurtherChange(old, new Further) Change {
 	case old.Listed != new.Listed:
 		add(new.Listed, "start tools", new)
 	}
-	c.list(old.Members, new.Members)
+	c.list("list members", old.Members, new.Members)
+	c.list("take as layer", old.Dangling, new.Dangling)
 	return c
 }
 
-// MembersChange compares the patterns by which the workspace of the comparison lists those in it. A pattern counts by itself:
-// what it matches may be in no commit, such as what git ignores or another repository has.
-func MembersChange(old, new []string) Change {
+// AroundChange compares what the workspace of the comparison lets count that may be in no commit, such as what git ignores or
+// another repository has: by patterns of members, and by symlinks that would be layers.
+func AroundChange(old, new Further) Change {
 	c := Change{Workspace: ".", Name: ".", Further: true}
-	c.list(old, new)
+	c.list("list members", old.Members, new.Members)
+	c.list("take as layer", old.Dangling, new.Dangling)
 	return c
 }
 
-// list compares patterns of members.
-func (c *Change) list(old, new []string) {
+// list compares names that count by themselves.
+func (c *Change) list(what string, old, new []string) {
 	add := func(wider bool, of, others []string) {
 		for _, p := range of {
 			if !slices.Contains(others, p) {
 				c.Differences = append(c.Differences, compare.Difference{
-					Kind: compare.Nesting, Wider: wider, What: "list members", Where: p,
+					Kind: compare.Nesting, Wider: wider, What: what, Where: p,
 				})
 			}
 		}
@@ -116,7 +120,7 @@ func furtherHeadline(cs []Change) string {
 		switch {
 		case !c.Further || len(c.Differences) == 0:
 		case c.Workspace == ".":
-			out += ", members " + c.summary()
+			out += ", workspace " + c.summary()
 		default:
 			counts[c.summary()]++
 		}
