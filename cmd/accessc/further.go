@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -22,7 +23,7 @@ type further map[string]*side
 
 // furtherOf compiles the workspaces in another one, each by itself. A tool with mistakes starts nowhere, so it counts as none.
 func (g *globals) furtherOf(opts hostfacts.Options, members []string) (further, error) {
-	dirs, apart, err := furtherDirs(opts.Root, opts.Tree)
+	dirs, apart, err := furtherDirs(opts.Root, opts.Tree, members)
 	if err != nil {
 		return nil, usagef("workspaces in %s: %v", opts.Root, err)
 	}
@@ -60,7 +61,7 @@ func (g *globals) furtherSide(opts hostfacts.Options) (*side, error) {
 	if err != nil {
 		return nil, usagef("%s: %v", opts.Part, err)
 	}
-	out := &side{members: res.Members, rulesets: res.Rulesets}
+	out := &side{members: res.Members, rulesets: res.Rulesets, dangling: danglingIn(res, opts.Tree)}
 	if res.Findings.Failed() {
 		fmt.Fprintf(g.stderr, "accessc: the workspace %s has mistakes: accessc -C %s check shows those of the work tree\n",
 			opts.Part, opts.Part)
@@ -74,8 +75,8 @@ func (g *globals) furtherSide(opts hostfacts.Options) (*side, error) {
 }
 
 // furtherDirs are the workspaces in a tree, or on the disk those that git tracks or would: what it ignores is no part of a commit.
-// apart are repositories that were passed over, where they were met.
-func furtherDirs(root string, tree fs.ReadLinkFS) (dirs, apart []string, err error) {
+// apart are repositories that were passed over: where git lists the files, those that members list.
+func furtherDirs(root string, tree fs.ReadLinkFS, members []string) (dirs, apart []string, err error) {
 	if tree != nil {
 		return workspace.Further(tree)
 	}
@@ -100,7 +101,20 @@ func furtherDirs(root string, tree fs.ReadLinkFS) (dirs, apart []string, err err
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	dirs, err = workspace.FurtherOf(slices.DeleteFunc(files, gone))
-	return dirs, nil, err
+	return dirs, repositories(disk.FS(), members), err
+}
+
+// repositories are those on the disk that patterns list.
+func repositories(disk fs.FS, members []string) []string {
+	var out []string
+	for _, pattern := range members {
+		found, _ := fs.Glob(disk, pattern+"/.git") // the compiler has refused a pattern that is none
+		for _, at := range found {
+			out = append(out, path.Dir(at))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // furtherChanges compares the workspaces in those of two sides, unless one side is a manifest, which has none.
@@ -114,6 +128,9 @@ func furtherChanges(old, new *side) ([]explain.Change, error) {
 	dirs = slices.Compact(dirs)
 	was, is := old.listed(dirs), new.listed(dirs)
 	var out []explain.Change
+	if c := explain.AroundChange(old.around(), new.around()); c.Differs() {
+		out = append(out, c)
+	}
 	for i, dir := range dirs {
 		out = append(out, explain.FurtherChange(was[i], is[i]))
 		a, b := old.further[dir], new.further[dir]
@@ -124,6 +141,34 @@ func furtherChanges(old, new *side) ([]explain.Change, error) {
 		out = append(out, explain.In(dir, found)...)
 	}
 	return out, nil
+}
+
+// danglingIn are the symlinks to nothing that would be layers, with where they lead: what git ignores may be there.
+func danglingIn(res *hostfacts.Result, tree fs.ReadLinkFS) []string {
+	var out []string
+	for _, at := range res.Dangling {
+		name, err := filepath.Rel(filepath.FromSlash(res.Resolver.Root), at)
+		if err != nil {
+			name = at
+		}
+		name = filepath.ToSlash(name)
+		target := ""
+		if tree == nil {
+			target, err = os.Readlink(at)
+		} else if err == nil {
+			target, err = tree.ReadLink(name)
+		}
+		if err == nil {
+			name += " -> " + filepath.ToSlash(target)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// around is the workspace of the comparison itself.
+func (s *side) around() explain.Further {
+	return explain.Further{Dir: ".", Members: s.members, Dangling: s.dangling, Here: true}
 }
 
 func orEmpty(s *side) *side {
@@ -139,7 +184,7 @@ func (s *side) listed(dirs []string) []explain.Further {
 	for _, dir := range dirs {
 		f := explain.Further{Dir: dir}
 		if in := s.further[dir]; in != nil {
-			f.Here, f.Members = true, in.members
+			f.Here, f.Members, f.Dangling = true, in.members, in.dangling
 		}
 		out = append(out, f)
 	}

@@ -28,6 +28,8 @@ type side struct {
 	// members are the patterns by which its workspace lists those in it, and further are those; nil where nobody looked.
 	members []string
 	further further
+	// dangling are symlinks to nothing that would be layers.
+	dangling []string
 }
 
 // views are the policies of a side as recorded runs are judged by them, with the places of the run.
@@ -121,7 +123,7 @@ func (g *globals) sideOf(root string, tree fs.ReadLinkFS) (*side, error) {
 	if res.Program == nil {
 		return nil, g.sayText(res.Findings, res.Files, "")
 	}
-	out := &side{rulesets: res.Rulesets, res: res, members: res.Members}
+	out := &side{rulesets: res.Rulesets, res: res, members: res.Members, dangling: danglingIn(res, tree)}
 	for _, t := range res.Program.Tools {
 		out.policies = append(out.policies, compare.Policy{Tool: t})
 	}

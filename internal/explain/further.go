@@ -14,6 +14,8 @@ type Further struct {
 	Dir string
 	// Members are the patterns by which it lists workspaces in it.
 	Members []string
+	// Dangling are symlinks to nothing whose targets would be layers, with where they lead.
+	Dangling []string
 	// Here is false where the side does not have it.
 	Here bool
 	// Listed is true where tools may be started there without naming it.
@@ -42,8 +44,34 @@ func FurtherChange(old, new Further) Change {
 	case old.Listed != new.Listed:
 		add(new.Listed, "start tools", new)
 	}
-	c.Verdict = compare.Sum(c.Differences)
+	c.list("list members", old.Members, new.Members)
+	c.list("take as layer", old.Dangling, new.Dangling)
 	return c
+}
+
+// AroundChange compares what the workspace of the comparison lets count that may be in no commit, such as what git ignores or
+// another repository has: by patterns of members, and by symlinks that would be layers.
+func AroundChange(old, new Further) Change {
+	c := Change{Workspace: ".", Name: ".", Further: true}
+	c.list("list members", old.Members, new.Members)
+	c.list("take as layer", old.Dangling, new.Dangling)
+	return c
+}
+
+// list compares names that count by themselves.
+func (c *Change) list(what string, old, new []string) {
+	add := func(wider bool, of, others []string) {
+		for _, p := range of {
+			if !slices.Contains(others, p) {
+				c.Differences = append(c.Differences, compare.Difference{
+					Kind: compare.Nesting, Wider: wider, What: what, Where: p,
+				})
+			}
+		}
+	}
+	add(true, new, old)
+	add(false, old, new)
+	c.Verdict = compare.Sum(c.Differences)
 }
 
 // In marks changes as those of a further workspace.
@@ -84,16 +112,20 @@ func List(members []string, all []Further, isMember func(patterns []string, name
 	}
 }
 
-// furtherHeadline counts the further workspaces that came, went or are listed otherwise.
+// furtherHeadline counts the further workspaces that came, went, or are listed or list otherwise.
 func furtherHeadline(cs []Change) string {
 	counts := map[string]int{}
+	out := ""
 	for _, c := range cs {
-		if c.Further && len(c.Differences) > 0 {
+		switch {
+		case !c.Further || len(c.Differences) == 0:
+		case c.Workspace == ".":
+			out += ", workspace " + c.summary()
+		default:
 			counts[c.summary()]++
 		}
 	}
-	out := ""
-	for _, how := range []string{"added", "removed", compare.Widened.String(), compare.Narrowed.String()} {
+	for _, how := range []string{"added", "removed", compare.Widened.String(), compare.Narrowed.String(), compare.Changed.String()} {
 		if n := counts[how]; n > 0 {
 			out += ", " + plural.Count(n, "further workspace") + " " + how
 		}
