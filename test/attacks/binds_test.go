@@ -25,6 +25,17 @@ $AS can -C . t read other/private | grep -q '^yes ' || echo LEAK can says no to 
 exec "$@"
 `
 
+// bindsLate does so while the tool runs, with accessc's state as well.
+const bindsLate = `
+"$@" & tool=$!
+read -r ready < src/ready
+for m in secret:sb .env:envb .:rb .git:gb accessc.toml:one ..:up "$AT/home/.state:st"; do
+	mount --bind "${m%:*}" "${m##*:}" || echo LEAK no mount of $m
+done
+echo x > src/gone
+wait $tool
+`
+
 // readsBinds tries all names of what no tool may read or write.
 const readsBinds = `#!/bin/sh
 got() { x=; read -r x < "$1"; [ "$x" ]; }
@@ -34,6 +45,7 @@ done 2>/dev/null
 for f in one rb/accessc.toml rb/.git/hooks/h gb/hooks/h rb/.envrc up/ws/.envrc; do
 	echo evil >> $f && echo "LEAK wrote $f"
 done 2>/dev/null
+ls st/accessc 2>/dev/null && echo LEAK lists st/accessc
 got src/a && echo "GOOD src/a"
 got other/private && echo "GOOD other"
 true
@@ -46,24 +58,33 @@ func TestBinds(t *testing.T) {
 		t.Skip("mounting takes root")
 	}
 	const denied = "{ path = \"secret\" },\n{ path = \".env\" },\n{ path = \"disk/secret\" },\n]"
+	const judged = "access.fs = [\n{ path = \".\", read = true, write = true, execute = true },\n"
 	for name, toml := range map[string]string{
 		"ruleset": "access.fs = [\n{ path = \".\", read = true, execute = true },\n" + denied,
-		"judged":  "access.fs = [\n{ path = \".\", read = true, write = true, execute = true },\n" + denied,
+		"judged":  judged + denied,
+		"late":    judged + denied,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := scene{tool: readsBinds, toml: toml, setup: func(p *place) {
+			tool, script := readsBinds, bindsPlaces
+			if name == "late" {
+				tool, script = strings.Replace(tool, "\n", "\necho x > src/ready; read -r x < src/gone\n", 1), bindsLate
+			}
+			s := scene{tool: tool, toml: toml, setup: func(p *place) {
 				for _, f := range []string{"secret/k", ".env"} {
 					p.write(f, secret)
 				}
 				for _, f := range []string{"src/a", "envb", "one", ".git/HEAD"} {
 					p.write(f, "fine")
 				}
-				for _, d := range []string{"sb", "rb", "gb", "up", "self", "other", "disk", "ds", ".git/hooks"} {
+				p.write("other/private", "fine")
+				p.fifo("src/ready")
+				p.fifo("src/gone")
+				for _, d := range []string{"sb", "st", "rb", "gb", "up", "self", "other", "disk", "ds", ".git/hooks"} {
 					p.mkdir(d)
 				}
 			}}
-			out := mounted(t, newPlace(t, s, accessc(t), 0), bindsPlaces)
+			out := mounted(t, newPlace(t, s, accessc(t), 0), script)
 			if !strings.Contains(out, "GOOD src/a") || !strings.Contains(out, "GOOD other") {
 				t.Errorf("the tool cannot read beside them\n%s", out)
 			}
