@@ -154,7 +154,7 @@ func TestEachLookCounts(t *testing.T) {
 		}
 		kinds[l.Kind]++
 	}
-	for _, kind := range "lksehdromvaf" {
+	for _, kind := range "lksehdromvafn" {
 		if kinds[hostview.Kind(kind)] == 0 && kind != 'd' {
 			t.Errorf("no question of kind %c was asked", kind)
 		}
@@ -231,7 +231,7 @@ func (h *host) change(l hostview.Look, path string) (undo func()) {
 		return put(func() error { return testbuild.WriteFile(path, []byte("#!/changed\n"), 0o755) })
 	case 'a':
 		return put(func() error { return os.WriteFile(path, []byte(`{"mounts":[]}`), 0o600) })
-	case 'm', 'v', 'o':
+	case 'm', 'v', 'o', 'f', 'n':
 		return nil
 	case 'd':
 		return put(func() error { return os.MkdirAll(filepath.Join(path, "new"), 0o755) })

@@ -8,10 +8,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Closed are the places below those that a tool's rules are about, and the base, that are no tool's: file
-// systems of the kernel that
-// this host has mounted there, and accessc's own state, where other tools have their homes.
-// See RATIONALE D363.
+// Closed are the places below those that a tool's rules are about, and the base, that are no tool's: file systems of the kernel and other
+// names of such places that this host has mounted there, and accessc's own state, where other tools have their homes.
+// See RATIONALE D363, D375.
 func (r *Result) Closed(t *ir.Tool) []ir.Closed {
 	return r.closed(&ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)})
 }
@@ -21,15 +20,17 @@ func (r *Result) closed(f *ir.Facts) (out []ir.Closed) {
 		return nil
 	}
 	if root, err := userdir.Root(); err == nil {
-		at := f.Bindings.Locate(at(r.Resolver, root))
-		if kind := at.Root.Kind; at.Path != "" && (kind == ir.Workspace || kind == ir.External) {
-			out = append(out, ir.Closed{At: at, Why: "accessc's own state"})
+		for _, name := range r.view.Names(at(r.Resolver, root)) {
+			at := f.Bindings.Locate(name)
+			if kind := at.Root.Kind; at.Path != "" && (kind == ir.Workspace || kind == ir.External) {
+				out = append(out, ir.Closed{At: at, Why: "accessc's own state"})
+			}
 		}
 	}
-	var dirs []string
+	var roots, dirs []string
 	for _, root := range f.Bindings.Roots() {
 		if abs, ok := f.Bindings.Path(ir.Location{Root: root}); ok {
-			dirs = append(dirs, abs)
+			roots = append(roots, abs)
 		}
 	}
 	for _, rule := range f.Base {
@@ -42,8 +43,8 @@ func (r *Result) closed(f *ir.Facts) (out []ir.Closed) {
 		}
 	}
 	slices.Sort(dirs)
-	for _, k := range r.view.Kernels(slices.Compact(dirs)) {
-		out = append(out, ir.Closed{At: f.Bindings.Locate(k.Path), Why: k.Type + ", a file system of the kernel"})
+	for _, k := range r.view.Kernels(roots, slices.Compact(dirs)) {
+		out = append(out, ir.Closed{At: f.Bindings.Locate(k.Path), Why: k.Why()})
 	}
 	return out
 }

@@ -132,8 +132,10 @@ func (r *Result) Approvals() (string, error) { return r.store(r.Resolver) }
 func (r *Result) store(resolver *resolve.Resolver) (string, error) {
 	found, err := resolver.Disk.Follow(filepath.ToSlash(string(r.State)))
 	if err == nil {
-		if _, inside := resolve.Below(found.Abs, resolver.Root); inside {
-			err = errInWorkspace
+		for _, name := range r.view.Names(found.Abs) {
+			if _, inside := resolve.Below(name, resolver.Root); inside {
+				err = errInWorkspace
+			}
 		}
 	}
 	return r.State.Approvals(), err

@@ -46,7 +46,7 @@ func (r *Result) own(resolver *resolve.Resolver) []string {
 	var out []string
 	for _, dir := range []string{string(r.State), state, filepath.Dir(userdir.UserConfig())} {
 		if abs := at(resolver, dir); abs != "" && filepath.IsAbs(filepath.FromSlash(abs)) {
-			out = append(out, abs)
+			out = append(out, r.view.Names(abs)...)
 		}
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 // fileSystem names the file system of a place, if the kernel shows itself there: nothing of /proc is a target of a rule, of /dev the
 // devices and terminals alone.
 func fileSystem(path string) string {
-	all, err := mounts(nil)
+	all, err := mounts(nil, nil)
 	if err != nil {
 		return ""
 	}
@@ -24,9 +24,10 @@ func fileSystem(path string) string {
 	return m.Type
 }
 
-// kernels lists the places at, below and around some directories at which the kernel shows itself, with their file systems.
-func kernels(dirs []string) []Kernel {
-	all, err := mounts(dirs)
+// kernels lists the places at, below and around some directories at which the kernel shows itself, or a mount shows a place under another
+// name, with their file systems.
+func kernels(roots, base []string) []Kernel {
+	all, err := mounts(roots, base)
 	if err != nil {
 		return nil
 	}
@@ -38,14 +39,14 @@ func kernels(dirs []string) []Kernel {
 	}
 	for i := range all {
 		m := &all[i]
-		for _, dir := range dirs {
+		for _, dir := range slices.Concat(roots, base) {
 			switch {
 			case !m.Closed:
 			case m.Point != dir && kernelfs.Below(m.Point, dir) && visible(all, m):
-				add(Kernel{m.Point, m.Type})
+				add(Kernel{m.Point, m.Type, m.Again})
 			case kernelfs.Below(dir, m.Point):
 				if on := mountOf(all, dir); on != nil && on.Closed {
-					add(Kernel{dir, on.Type})
+					add(Kernel{dir, on.Type, on.Again})
 				}
 			}
 		}
@@ -59,12 +60,21 @@ func visible(all []kernelfs.Mount, m *kernelfs.Mount) bool {
 	return there == nil || there.Closed
 }
 
-func mounts(roots []string) ([]kernelfs.Mount, error) {
+func mounts(roots, base []string) ([]kernelfs.Mount, error) {
 	text, err := os.ReadFile("/proc/thread-self/mountinfo")
 	if err != nil {
 		return nil, err
 	}
-	return kernelfs.Parse(text, roots)
+	return kernelfs.Parse(text, roots, base)
+}
+
+// Names are the canonical names that mounts give a place, its own first, and the points of mounts that show a part of it.
+func Names(path string) []string {
+	all, err := mounts(nil, nil)
+	if err != nil {
+		return []string{path}
+	}
+	return kernelfs.Names(all, path)
 }
 
 // mountOf is the mount that a file is on, by its name where the kernel does not say it. nil is none.

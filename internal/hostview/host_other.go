@@ -8,7 +8,10 @@ import "os"
 func fileSystem(string) string { return "" }
 
 // kernels lists the places at, below and around some directories at which the kernel shows itself.
-func kernels([]string) []Kernel { return nil }
+func kernels(_, _ []string) []Kernel { return nil }
+
+// Names are the canonical names that mounts give a place.
+func Names(path string) []string { return []string{path} }
 
 // identify returns the identity of the directory at a path, zero if its next change may not show in it.
 func (devices) identify(string) Identity { return Identity{} }

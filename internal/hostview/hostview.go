@@ -35,6 +35,7 @@ const (
 	variable  Kind = 'v' // a variable of the environment
 	approvals Kind = 'a' // the user's approvals
 	shown     Kind = 'f' // the kernel's own file systems at, below and around directories
+	named     Kind = 'n' // the names that mounts give a place
 )
 
 // Look is a question about the host, and its answer.
@@ -147,21 +148,50 @@ func (v *View) MadeUp(path string) string {
 	return name
 }
 
-// Kernel is a place at which a file system of the kernel is mounted.
+// Kernel is a place at which a file system of the kernel is mounted, or a place of the policy under another name.
 type Kernel struct {
 	// Path is absolute, Type the name of the file system.
 	Path, Type string
+	// Again is the other name, empty for a file system of the kernel.
+	Again string
 }
 
-// Kernels lists the file systems of the kernel that are mounted below some directories, and the directories that lie in one.
-func (v *View) Kernels(dirs []string) []Kernel {
-	out := kernels(dirs)
-	v.keep(shown, "", strings.Join(dirs, separator), func() string { return saidKernels(out) })
+// Why is the reason why no tool comes to the place.
+func (k Kernel) Why() string {
+	if k.Again != "" {
+		return "a mount that shows " + k.Again + " under another name"
+	}
+	return k.Type + ", a file system of the kernel"
+}
+
+// Kernels lists the file systems of the kernel that are mounted below some directories, those of a policy and of the base, and the directories
+// that lie in one. Mounts below those of the policy that show a place of either count as well.
+func (v *View) Kernels(roots, base []string) []Kernel {
+	out := kernels(roots, base)
+	v.keep(shown, "", strings.Join(base, separator)+parts+strings.Join(roots, separator), func() string { return saidKernels(out) })
 	return out
 }
 
 // separator stands between paths, of which none has it.
 const separator = "\x00"
+
+// parts stands between lists of paths.
+const parts = separator + separator
+
+// split divides a list of paths.
+func split(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, separator)
+}
+
+// Names are the canonical names that mounts give a place, its own first, and the points of mounts that show a part of it.
+func (v *View) Names(path string) []string {
+	out := Names(path)
+	v.keep(named, "", path, func() string { return saidText(strings.Join(out, separator), nil) })
+	return out
+}
 
 // Variable returns a variable of the environment.
 func (v *View) Variable(name string) (value string, set bool) {
@@ -217,7 +247,7 @@ func saidMode(mode fs.FileMode, err error) string {
 func saidKernels(list []Kernel) string {
 	var out strings.Builder
 	for _, k := range list {
-		out.WriteString(k.Type + " " + k.Path + separator)
+		out.WriteString(k.Type + " " + k.Path + separator + k.Again + separator)
 	}
 	return saidText(out.String(), nil)
 }

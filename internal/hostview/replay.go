@@ -80,7 +80,10 @@ func (a *Again) answer(l Look) string {
 	case madeUp:
 		return fileSystem(l.Path)
 	case shown:
-		return saidKernels(kernels(strings.Split(l.Path, separator)))
+		base, roots, _ := strings.Cut(l.Path, parts)
+		return saidKernels(kernels(split(roots), split(base)))
+	case named:
+		return saidText(strings.Join(Names(l.Path), separator), nil)
 	case variable:
 		return saidVariable(os.LookupEnv(l.Path))
 	case approvals:

@@ -1,11 +1,13 @@
 // Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from those that hold files. Files
-// of the former are settings and other processes: no grant on a directory around one is meant for them.
-// See RATIONALE D362.
+// of the former are settings and other processes: no grant on a directory around one is meant for them. Nor is a grant meant for a
+// mount that shows a place of the policy under another name, by which other rules would hold for the same files.
+// See RATIONALE D362, D375.
 package kernelfs
 
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,7 +17,11 @@ type Mount struct {
 	ID, Parent uint64
 	// Point is where it is mounted, Type the name of its file system.
 	Point, Type string
-	// Closed is true where the mount shows the kernel, or lies in one that does, and is none of the base's own.
+	// Device is the file system's number, Root the directory or file of it that the mount shows.
+	Device, Root string
+	// Again is the other name of what the mount shows, empty for none that the policy is about.
+	Again string
+	// Closed is true where the mount shows the kernel or has another name, or lies in such a mount, and is none of the base's own.
 	Closed bool
 	// Quiet is true where an open of a regular file or a directory has no effect and waits for no other process.
 	Quiet bool
@@ -58,9 +64,9 @@ const (
 
 var errForm = errors.New("the list of mounts has another form")
 
-// Parse reads a list of mounts. Roots are the places that a policy is about: a type that is not known holds files if
-// one of them is on it.
-func Parse(mountinfo []byte, roots []string) ([]Mount, error) {
+// Parse reads a list of mounts. Roots are the places that a policy is about, base those that it is about beside
+// them: a type that is not known holds files if one of them is on it. A mount below a root that shows one of them, or a part, is closed.
+func Parse(mountinfo []byte, roots, base []string) ([]Mount, error) {
 	var out []Mount
 	for line := range bytes.Lines(mountinfo) {
 		m, ok := parse(string(line))
@@ -70,11 +76,12 @@ func Parse(mountinfo []byte, roots []string) ([]Mount, error) {
 		out = append(out, m)
 	}
 	vouched := " "
-	for _, r := range roots {
+	for _, r := range slices.Concat(roots, base) {
 		if m := At(out, r); m != nil && !Shows(m.Type) {
 			vouched += m.Type + " "
 		}
 	}
+	name(out, roots, base)
 	index := make(map[uint64]int, len(out))
 	for i := range out {
 		index[out[i].ID] = i
@@ -86,12 +93,12 @@ func Parse(mountinfo []byte, roots []string) ([]Mount, error) {
 	return out, nil
 }
 
-// shut reports whether a mount, or one that it lies in, shows the kernel. A mount on the same place as another
+// shut reports whether a mount, or one that it lies in, shows the kernel or has another name. A mount on the same place as another
 // lies in what is around both.
 func shut(all []Mount, index map[uint64]int, i int, vouched string) bool {
 	for range all {
 		m := &all[i]
-		if !m.own() && !Holds(m.Type) && !is(vouched, m.Type) {
+		if !m.own() && !Holds(m.Type) && !is(vouched, m.Type) || m.Again != "" {
 			return true
 		}
 		up, found := index[m.Parent]
@@ -109,14 +116,15 @@ func shut(all []Mount, index map[uint64]int, i int, vouched string) bool {
 // parse reads a line: identifier, parent, device, root, place, options, others that end with "-", type.
 func parse(line string) (m Mount, ok bool) {
 	fields := strings.Fields(line)
-	const place, options = 4, 6
+	const device, root, place, options = 2, 3, 4, 6
 	for i := options; i+1 < len(fields); i++ {
 		if fields[i] != "-" {
 			continue
 		}
 		id, err := strconv.ParseUint(fields[0], 10, 64)
 		parent, err2 := strconv.ParseUint(fields[1], 10, 64)
-		return Mount{ID: id, Parent: parent, Point: unescape(fields[place]), Type: fields[i+1]}, err == nil && err2 == nil
+		m = Mount{ID: id, Parent: parent, Point: unescape(fields[place]), Type: fields[i+1], Device: fields[device], Root: unescape(fields[root])}
+		return m, err == nil && err2 == nil
 	}
 	return m, false
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 )
@@ -13,7 +14,7 @@ import (
 // it. Projects set TMPDIR to a
 // directory of theirs, where one tool would read and change what another one keeps for itself. Then it is
 // another one. root is the workspace.
-// See RATIONALE D363.
+// See RATIONALE D363, D375.
 func RunsIn(root string) (string, error) {
 	named, why := "", ""
 	for _, dir := range append([]string{os.TempDir()}, commonTemp...) {
@@ -27,7 +28,12 @@ func RunsIn(root string) (string, error) {
 			}
 			continue
 		}
-		by := reached(filepath.Join(real, runPrefix), root)
+		by := ""
+		for _, name := range hostview.Names(real) {
+			if by == "" {
+				by = reached(filepath.Join(name, runPrefix), root)
+			}
+		}
 		if by == "" {
 			return real, nil
 		}

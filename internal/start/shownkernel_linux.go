@@ -1,6 +1,7 @@
 package start
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,22 +10,30 @@ import (
 )
 
 // closesKernels refuses a start whose ruleset would open a file system of the kernel that has been mounted below a grant since the
-// specification was made. A start that compiles has such places as exceptions.
-// See RATIONALE D362.
-func closesKernels(paths []landlock.Path) error {
-	var dirs []string
+// specification was made, or a mount that shows a place of the policy under another name. A start that compiles has such places as exceptions.
+// See RATIONALE D362, D375.
+func closesKernels(s *landlock.Spec, paths []landlock.Path) error {
+	var dirs, roots []string
+	for _, dir := range []string{s.Workspace, s.Home} {
+		if dir != "" {
+			roots = append(roots, dir)
+		}
+	}
+	if s.Supervision != nil && s.Supervision.Judged != nil {
+		roots = append(roots, slices.Sorted(maps.Values(s.Supervision.Judged.External))...)
+	}
 	for _, p := range paths {
 		if !strings.HasPrefix(p.Path, "/dev/") && !strings.HasPrefix(p.Path, "/proc/") {
 			dirs = append(dirs, p.Path)
 		}
 	}
-	for _, k := range (*hostview.View)(nil).Kernels(dirs) {
+	for _, k := range (*hostview.View)(nil).Kernels(roots, dirs) {
 		for _, p := range paths {
 			below, ok := strings.CutPrefix(k.Path+"/", strings.TrimSuffix(p.Path, "/")+"/")
 			if first, _, _ := strings.Cut(below, "/"); !ok || p.Entries != nil && slices.Contains(p.Entries.Except, first) {
 				continue
 			}
-			return failed("%s is of the file system %s, by which the kernel shows itself, and %s is granted as a whole: build again", k.Path, k.Type, p.Path)
+			return failed("%s is %s, and %s is granted as a whole: build again", k.Path, k.Why(), p.Path)
 		}
 	}
 	return nil

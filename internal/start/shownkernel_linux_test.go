@@ -28,7 +28,7 @@ func TestShownKernel(t *testing.T) {
 		{landlock.Path{Path: "/proc/self"}, false},
 		{landlock.Path{Path: "/dev/null"}, false},
 	} {
-		err := closesKernels([]landlock.Path{{Path: "/etc"}, c.path})
+		err := closesKernels(&landlock.Spec{}, []landlock.Path{{Path: "/etc"}, c.path})
 		if opens := err != nil && strings.Contains(err.Error(), "build again"); opens != c.open {
 			t.Errorf("%s, %v: %v", c.path.Path, c.path.Entries, err)
 		}

@@ -54,9 +54,9 @@ func settle(req *Request, h Host) (terms, error) {
 		return t, err
 	}
 	if !t.supervised {
-		return t, closesKernels(req.Spec.Paths) // the ruleset knows files, not names
+		return t, closesKernels(req.Spec, req.Spec.Paths) // the ruleset knows files, not names
 	}
-	if err := closesKernels(s.Paths); err != nil {
+	if err := closesKernels(req.Spec, s.Paths); err != nil {
 		return t, err
 	}
 	l.Needs = foldedNames(req.Spec)

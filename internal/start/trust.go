@@ -7,12 +7,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/strictjson"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
@@ -25,14 +27,15 @@ import (
 // own returns why a file may not vouch, going by the workspace and home that its own contents
 // name; empty if nothing is in the way. Paths of files are canonical.
 func own(file string, l backends.Launch) string {
-	switch {
-	case lies(file, l.Workspace):
-		return "lies in the workspace " + l.Workspace
-	case lies(file, l.Home):
-		return "lies in the tool's home directory"
-	default:
-		return ""
+	for _, name := range hostview.Names(file) {
+		switch {
+		case lies(name, l.Workspace):
+			return "lies in the workspace " + l.Workspace
+		case lies(name, l.Home):
+			return "lies in the tool's home directory"
+		}
 	}
+	return ""
 }
 
 // Exposed returns the same without the file's contents. root is the workspace that the caller
@@ -46,9 +49,18 @@ func Keeps(dir, root string) bool {
 	return err == nil && outside(filepath.Join(real, "entry"), root, filepath.Base(dir)) == ""
 }
 
-// outside returns why a file may not vouch, by where it lies. In accessc's state it lies in the
+// outside returns why a file may not vouch, by where it lies under any of its names. In accessc's state it lies in the
 // directory of a workspace that kept names.
 func outside(file, root, kept string) string {
+	for _, name := range hostview.Names(file) {
+		if why := exposed(name, root, kept); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func exposed(file, root, kept string) string {
 	if lies(file, root) {
 		return "lies in the workspace " + root
 	}
@@ -169,7 +181,7 @@ func approved(l backends.Launch) error {
 	if err != nil {
 		return err
 	}
-	if lies(string(dir), l.Workspace) {
+	if slices.ContainsFunc(hostview.Names(string(dir)), func(name string) bool { return lies(name, l.Workspace) }) {
 		return errors.New("the approvals of its external rules lie in the workspace, where tools may write; let XDG_STATE_HOME be elsewhere")
 	}
 	store, err := approvals.Load(dir.Approvals())

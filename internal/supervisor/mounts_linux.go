@@ -77,7 +77,7 @@ func (m *mounts) until(epoch uint64) bool {
 	return m.fresh && m.epoch.Load() == epoch
 }
 
-// closed lists the places that show the kernel, where the epoch is another one.
+// closed lists the places of closed mounts, where the epoch is another one.
 func (m *mounts) closed(since uint64) (points []string, epoch uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,7 +128,7 @@ func (m *mounts) read() bool {
 	if err != nil || !known {
 		return false
 	}
-	all, err := kernelfs.Parse(text, m.roots)
+	all, err := kernelfs.Parse(text, m.roots, nil)
 	if err != nil {
 		return false
 	}

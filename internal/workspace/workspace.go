@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -108,7 +109,15 @@ func unlisted(root, state string, lists Lists) error {
 }
 
 func checked(dir, state string) (string, error) {
-	if why := guarded(dir, state); why != "" {
+	why := guarded(dir, state)
+	if why == "" && filepath.IsAbs(state) {
+		for _, name := range hostview.Names(canonical(state)) {
+			if Within(name, canonical(dir)) {
+				why = "contains accessc's own state, which tools must not write: it is also " + name
+			}
+		}
+	}
+	if why != "" {
 		return "", &Refused{Dir: dir, Why: why}
 	}
 	return dir, nil

@@ -1,0 +1,103 @@
+package kernelfs
+
+import "strings"
+
+// name finds the mounts below roots that show a place of the policy under another name.
+func name(all []Mount, roots, base []string) {
+	var places, inner []Mount
+	for _, list := range [][]string{roots, base} {
+		for _, r := range list {
+			if p, ok := shown(all, r); ok {
+				places = append(places, p)
+			}
+		}
+	}
+	var below []*Mount
+	for i := range all {
+		if m := &all[i]; !m.own() && in(m.Point, roots) {
+			below = append(below, m)
+		}
+	}
+	for _, m := range below {
+		for i := range places {
+			if m.Again == "" {
+				m.Again = again(m, &places[i])
+			}
+		}
+		if m.Again == "" {
+			inner = append(inner, *m)
+		}
+	}
+	// Of two open mounts that show the same, the one that shows less: a name in it leads through no directory that
+	// only the other one shows.
+	for _, m := range below {
+		for i := range inner {
+			if m.Again == "" && Below(m.Root, inner[i].Root) {
+				m.Again = again(m, &inner[i])
+			}
+		}
+	}
+}
+
+func in(point string, roots []string) bool {
+	for _, r := range roots {
+		if point != r && Below(point, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// shown is a place as if it were mounted where it is.
+func shown(all []Mount, path string) (Mount, bool) {
+	m := At(all, path)
+	if m == nil {
+		return Mount{}, false
+	}
+	return Mount{Point: path, Device: m.Device, Root: join(m.Root, tail(path, m.Point))}, true
+}
+
+// again is the name at a place of what a mount shows as well, empty where they show nothing in common, or show it under
+// one name, as where a directory is mounted on itself.
+func again(m, place *Mount) string {
+	var own, other string
+	switch {
+	case m.Device != place.Device:
+	case Below(m.Root, place.Root):
+		own, other = m.Point, join(place.Point, tail(m.Root, place.Root))
+	case Below(place.Root, m.Root):
+		own, other = join(m.Point, tail(place.Root, m.Root)), place.Point
+	}
+	if own == other {
+		return ""
+	}
+	return other
+}
+
+// Names are the canonical names of a place: its own, those that other mounts give it, and the points of mounts that
+// show a part of it.
+func Names(all []Mount, path string) []string {
+	out := []string{path}
+	place, ok := shown(all, path)
+	for i := range all {
+		m := &all[i]
+		switch {
+		case !ok || m.Device != place.Device || again(m, &place) == "":
+		case Below(place.Root, m.Root):
+			out = append(out, join(m.Point, tail(place.Root, m.Root)))
+		default:
+			out = append(out, m.Point)
+		}
+	}
+	return out
+}
+
+// tail is what a path has below a directory.
+func tail(path, dir string) string { return strings.TrimPrefix(path, strings.TrimSuffix(dir, "/")) }
+
+func join(dir, rest string) string {
+	if rest == "" || rest == "/" {
+		return dir
+	}
+	return strings.TrimSuffix(dir, "/") + rest
+}
