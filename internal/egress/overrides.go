@@ -30,8 +30,8 @@ func overridden(r *http.Request) bool {
 }
 
 // override reports whether some server takes a name for that of a method or a path, in whatever way it reads names:
-// PHP ends them at NUL and at a bracket, leaves out blanks before them, and has underscores for dots, blanks and a first
-// bracket.
+// PHP ends them at NUL and at a bracket, leaves out blanks before them, and has underscores for dots, blanks and
+// a first bracket.
 func override(name string) bool {
 	name, _, _ = strings.Cut(strings.ToLower(name), "\x00")
 	name = strings.TrimFunc(name, func(c rune) bool { return c == 0x7f || unicode.IsSpace(c) || unicode.IsControl(c) })
@@ -65,7 +65,8 @@ func unescaped(s string) string {
 // Words of fields by which servers take another path: what kind of path, and which part of it.
 var (
 	kinds = []string{
-		"original", "raw", "rewrite", "rewritten", "forwarded", "accel", "override", "unencoded", "replaced", "real", "request",
+		"original", "raw", "rewrite", "rewritten", "forwarded", "accel", "override",
+		"unencoded", "replaced", "real", "request",
 	}
 	parts = []string{"url", "uri", "path", "pathname", "prefix", "redirect", "target"}
 )

@@ -68,8 +68,8 @@ func percents(s string) string {
 
 // breaks are what a line may break with, in any number.
 var breaks = []string{
-	"\n", "\r\n", "\n ", "\r\n\t", "  \n  ", `\n`, `\r\n`, `\n\t`, "%0A", "%0d%0A%20", "%0A+", "&#10;", "&#x0a;&#9;", "&NewLine;", `\u000a`,
-	`\u{0a} `, "=\r\n", "\\\n", "=0D=0A", `\a `, `\012`, "\v", "\f",
+	"\n", "\r\n", "\n ", "\r\n\t", "  \n  ", `\n`, `\r\n`, `\n\t`, "%0A", "%0d%0A%20", "%0A+", "&#10;", "&#x0a;&#9;", "&NewLine;",
+	`\u000a`, `\u{0a} `, "=\r\n", "\\\n", "=0D=0A", `\a `, `\012`, "\v", "\f",
 }
 
 // changed reports a text that stays as it was, or has another length.
