@@ -25,6 +25,7 @@ func TestOverridingHeaders(t *testing.T) {
 		"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Forwarded-Uri", "X-Forwarded-Path", "X-Forwarded-Prefix",
 		"X-Original-Path", "X-Envoy-Original-Path", "X-Accel-Redirect", "X-Replaced-Path", "X-Waws-Unencoded-Url", "X-MS-Original-URL",
 		"X-Request-Uri", "X-OriginalUrl", "X-HTTP-MethodOverride", "Script-Name", "Destination",
+		"X-Verb", "X-Http-Verb", "X-Http-Action", "X-Raw-Url", "X-Raw-Path", "-Method",
 	} {
 		for _, spelled := range []string{name, strings.ToUpper(name), strings.ReplaceAll(name, "-", "_"), strings.Replace(name, "-", "_", 1),
 			strings.ReplaceAll(name, "-", "."), strings.ToLower(strings.ReplaceAll(name, "-", "_"))} {
@@ -36,13 +37,17 @@ func TestOverridingHeaders(t *testing.T) {
 		}
 	}
 	r.Header = http.Header{}
-	for _, query := range []string{"_method=DELETE", "a=1&_METHOD=DELETE", "%5fmethod=DELETE", "a;_method=x", "X-HTTP-Method-Override=DELETE"} {
+	for _, query := range []string{"_method=DELETE", "a=1&_METHOD=DELETE", "%5fmethod=DELETE", "a;_method=x", "X-HTTP-Method-Override=DELETE",
+		"+_method=x", "%20_method=x", "%09_method=x", "%0a%0b_method=x", ".method=x", "[method=x", "%5bmethod=x", "%5Bmethod]=x",
+		"_method%00=x", "_method%00%=x", "_method%00a=x", "_method[=x", "_method[]=x", "_method%5b%5d=x", "_method[a][b]=x", "_method+=x",
+		"+.method[]=x", "X.HTTP.Method.Override[]=x", "x-http-verb=x", "_method",
+	} {
 		r.URL.RawQuery = query
 		if _, why := p.acceptable(to, r); why != whyOverride {
 			t.Errorf("%s: %q", query, why)
 		}
 	}
-	r.URL.RawQuery = "method=photos.get&target=x&path=y&url=z"
+	r.URL.RawQuery = "method=photos.get&target=x&path=y&url=z&+method=a&method[]=b&%_methods=c&a[_method]=d"
 	for _, name := range []string{
 		"Access-Control-Request-Method", "X-Requested-With", "X-Request-Id", "X-Amz-Target", "Upgrade-Insecure-Requests", "X-Forwarded-For",
 		"X-Forwarded-Host", "X-Real-Ip", "X-Request-Security", "Referer", "X-Goog-Upload-Url", "Method",

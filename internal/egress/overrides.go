@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,25 +15,58 @@ import (
 func overridden(r *http.Request) bool {
 	for _, fields := range []http.Header{r.Header, r.Trailer} {
 		for name := range fields {
-			if overrides(name) {
+			if override(name) {
 				return true
 			}
 		}
 	}
 	for part := range strings.FieldsFuncSeq(r.URL.RawQuery, func(c rune) bool { return c == '&' || c == ';' }) {
 		name, _, _ := strings.Cut(part, "=")
-		name, err := url.QueryUnescape(name)
-		if err == nil && (strings.EqualFold(name, "_method") || overrides(name)) {
+		if override(unescaped(name)) {
 			return true
 		}
 	}
 	return false
 }
 
+// override reports whether some server takes a name for that of a method or a path, in whatever way it reads names:
+// PHP ends them at NUL and at a bracket, leaves out blanks before them, and has underscores for dots, blanks and
+// a first bracket.
+func override(name string) bool {
+	name, _, _ = strings.Cut(strings.ToLower(name), "\x00")
+	name = strings.TrimFunc(name, func(c rune) bool { return c == 0x7f || unicode.IsSpace(c) || unicode.IsControl(c) })
+	if i := strings.IndexByte(name, '['); i > 0 {
+		name = strings.TrimRightFunc(name[:i], unicode.IsSpace)
+	}
+	return strings.Trim(underscores.Replace(name), "_") == "method" && name != "method" || overrides(name)
+}
+
+var underscores = strings.NewReplacer(".", "_", " ", "_", "[", "_", "]", "_", "-", "_")
+
+// unescaped decodes a part of a query. Percent signs that begin no escape stay, as most servers leave them.
+func unescaped(s string) string {
+	var out strings.Builder
+	for rest := strings.ReplaceAll(s, "+", " "); ; {
+		before, after, found := strings.Cut(rest, "%")
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		n, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
+		if rest = after; err == nil && len(after) > 1 {
+			out.WriteByte(byte(n))
+			rest = after[2:]
+		} else {
+			out.WriteByte('%')
+		}
+	}
+}
+
 // Words of fields by which servers take another path: what kind of path, and which part of it.
 var (
 	kinds = []string{
-		"original", "rewrite", "rewritten", "forwarded", "accel", "override", "unencoded", "replaced", "real", "request",
+		"original", "raw", "rewrite", "rewritten", "forwarded", "accel", "override",
+		"unencoded", "replaced", "real", "request",
 	}
 	parts = []string{"url", "uri", "path", "pathname", "prefix", "redirect", "target"}
 )
@@ -50,7 +84,7 @@ func overrides(name string) bool {
 		return false
 	case joined, name == "destination": // where a COPY or MOVE goes (RFC 4918, 10.3)
 		return true
-	case has("method"):
+	case has("method", "verb"), has("http") && has("action"):
 		return len(words) > 1
 	}
 	return has(kinds...) && has(parts...) || has("script") && has("name")

@@ -18,7 +18,9 @@ func BenchmarkMask(b *testing.B) {
 	m := s.Mask("user")
 	for name, text := range map[string]string{
 		"words": "the quick brown fox jumps over 13 lazy dogs. ", "json": `{"name":"a \"b\" \u00e9","url":"https:\/\/example.com?a=1&b=%20"},`,
-		"backslashes": `\`, "percents": "%25", "ampersands": "&amp;", "beginning": value[:30],
+		"backslashes": `\`, "breaks": "\n", "marks": "+\n", "zeros": "0",
+		"number": "&#" + strings.Repeat("0", 1<<20-3), "percents": "%25",
+		"ampersands": "&amp;", "beginning": value[:30],
 	} {
 		b.Run(name, func(b *testing.B) {
 			whole := []byte(strings.Repeat(text, 1<<20/len(text)))

@@ -123,9 +123,6 @@ func TestMaskEveryByte(t *testing.T) {
 			text = fmt.Appendf(text, way, c)
 			spans[i] = [2]int{begin, len(text)}
 		}
-		if len(text) > 11*len(shown) {
-			return nil // wider than what waits for its end
-		}
 		got := bytes.Clone(text)
 		s.Mask().Replace(got)
 		if len(got) != len(text) {

@@ -17,7 +17,7 @@ type Mask struct {
 	begin [256][]int
 	// candidate says whether a form or an escape can begin with a byte.
 	candidate [256]bool
-	longest   int // the most bytes that show a form
+	longest   int // the most cells that show a form and count
 }
 
 // Mask is the mask of a value that requests carry with these users.
@@ -82,7 +82,7 @@ func (m *Mask) replace(t *trail, b []byte, end int) {
 
 // search finds the value in a text, in one layer of escapes after another, until found returns false.
 func (m *Mask) search(t *trail, b []byte, found func(last int, f form) bool) {
-	t.text = plain(t.text[:0], b)
+	t.begin(b)
 	for depth := 0; ; depth++ {
 		hit := false
 		for at := 0; at < len(t.text); {
@@ -114,10 +114,16 @@ func (m *Mask) at(t *trail, at int) (f form, last int, ok bool) {
 	if ok || !escapes(c) {
 		return f, last, ok
 	}
-	if c, _, ok := escape(t.text, at); ok {
-		return m.beginning(t, at, c)
+	var room [most]reading
+	for i, r := range readings(room[:0], t.text, at) {
+		if r.c == c || i > 0 && r.c == room[i-1].c {
+			continue
+		}
+		if f, last, ok = m.beginning(t, at, r.c); ok {
+			break
+		}
 	}
-	return f, 0, false
+	return f, last, ok
 }
 
 // beginning is the form that begins at a cell with a byte.
@@ -152,17 +158,17 @@ func (m *Mask) shows(t *trail, s string) (out bool) {
 }
 
 // Header puts stand-ins into the values of a header, and leaves out fields whose names show a value,
-// in whatever case they are written.
+// in whatever case they are written. The parser has blanks for line breaks of a value (RFC 9112, 5.2).
 func (m *Mask) Header(h map[string][]string) {
 	for name, values := range h {
-		if m.shows(&trail{fold: true}, name) {
+		if m.shows(&trail{fold: true, folded: true}, name) {
 			delete(h, name)
 			continue
 		}
 		for i, v := range values {
-			if m.Shows(v) {
+			if m.shows(&trail{folded: true}, v) {
 				b := []byte(v)
-				m.Replace(b)
+				m.replace(&trail{folded: true}, b, len(b))
 				values[i] = string(b)
 			}
 		}

@@ -3,12 +3,14 @@ package credential
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // A form is a text in which an answer may show the value, and the same text of the stand-in.
 type form struct{ value, standIn []byte }
 
-// widest is how many bytes of an answer may show one byte of a form, on the average over the form.
+// widest is how many bytes of a layer may show one byte of a form, on the average over the form, apart from runs of
+// line breaks and blanks and from what makes an escape longer.
 const widest = 12
 
 // A step is the reading of one byte of a form: the cells where it begins and ends, and the step before it.
@@ -20,16 +22,27 @@ type trail struct {
 	text  []cell
 	other []cell // as text, for the next layer
 	steps []step
-	fold  bool  // in any case
-	limit int32 // where in the bytes of the text the form has to end
+	fold  bool // in any case
+	// folded says that a blank may have been a line break.
+	folded bool
+
+	runs  [kinds][]int32 // where runs end that begin at a cell, and whether they have a break
+	known [kinds]bool    // of this layer
+	path  []step         // of the run that is looked at
+	light []bool         // cells that do not count
 }
+
+// begin takes another text.
+func (t *trail) begin(b []byte) { t.text, t.known = plain(t.text[:0], b), [kinds]bool{} }
 
 // deeper takes one more layer of escapes away from a text, of which some may have changed.
 func (t *trail) deeper(b []byte, depth int, changed bool) (more bool) {
 	layers := 1
 	if changed {
-		t.text, layers = plain(t.text[:0], b), depth+1
+		t.begin(b)
+		layers = depth + 1
 	}
+	t.known = [kinds]bool{}
 	for range layers {
 		t.other, more = decoded(t.other[:0], t.text)
 		t.text, t.other = t.other, t.text
@@ -40,7 +53,7 @@ func (t *trail) deeper(b []byte, depth int, changed bool) (more bool) {
 // follow looks for a form that begins at a cell. All readings are followed at once: their number does not grow with
 // the form, since those that end at one place are one.
 func (t *trail) follow(at int, f form) (last int, ok bool) {
-	t.steps, t.limit = t.steps[:0], t.text[at].at+int32(len(f.value)*widest)
+	t.steps = t.steps[:0]
 	t.step(at, f.value[0], -1, 0)
 	if len(t.steps) == 0 {
 		return 0, false
@@ -49,17 +62,15 @@ func (t *trail) follow(at int, f form) (last int, ok bool) {
 		return 0, false
 	}
 	level := 0
-	for _, want := range f.value[1:] {
+	for i, want := range f.value[1:] {
+		i++
 		began := len(t.steps)
 		if end := t.steps[level].end; began-level == 1 && t.stands(end, want) {
 			t.steps, level = append(t.steps, step{end, end + 1, level}), began // as most texts do
 			continue
 		}
 		for before := level; before < began; before++ {
-			var room [8]int
-			for _, place := range broken(room[:0], t.text, t.steps[before].end) {
-				t.step(place, want, before, began)
-			}
+			t.behind(f.value, i, before, began)
 		}
 		if level = began; len(t.steps) == began {
 			return 0, false
@@ -68,15 +79,37 @@ func (t *trail) follow(at int, f form) (last int, ok bool) {
 	return len(t.steps) - 1, true
 }
 
+// behind adds the readings of a byte behind a step, and behind the line breaks and blanks that are there. Where a line
+// breaks, blanks of the value may be left out.
+func (t *trail) behind(value []byte, i, before, level int) {
+	want, place := value[i], t.steps[before].end
+	t.step(place, want, before, level)
+	for kind := range kinds {
+		end, ok := t.run(kind, place)
+		if !ok {
+			continue
+		}
+		if t.step(end, want, before, level); want == ' ' {
+			t.add(' ', ' ', step{place, end, before}, level)
+		}
+		if want == '+' { // which a run can end with
+			t.step(max(place, end-len(value[i:])+len(bytes.TrimLeft(value[i:], "+"))), want, before, level)
+		}
+	}
+	if want == ' ' && value[i-1] == ' ' {
+		t.add(' ', ' ', step{place, place, before}, level)
+	}
+}
+
 // near reports whether a byte can follow at a place, at a glance.
 func (t *trail) near(at int, want byte) bool {
 	c := t.text[at].c
-	return c == want || escapes(c) || lineBreak(c) || len(t.steps) > 1
+	return c == want || want == ' ' || t.pause(c) || len(t.steps) > 1
 }
 
 // stands reports whether a byte stands at a place and can be nothing else.
 func (t *trail) stands(at int, want byte) bool {
-	return at < len(t.text) && t.text[at].c == want && !escapes(want) && t.text[at].end <= t.limit
+	return at < len(t.text) && t.text[at].c == want && !escapes(want) && want != ' '
 }
 
 // step adds the readings of a place that are the wanted byte, unless one of this level ends at the same place.
@@ -86,14 +119,15 @@ func (t *trail) step(at int, want byte, before, level int) {
 	}
 	t.add(t.text[at].c, want, step{at, at + 1, before}, level)
 	if escapes(t.text[at].c) {
-		if c, end, ok := escape(t.text, at); ok {
-			t.add(c, want, step{at, end, before}, level)
+		var room [most]reading
+		for _, r := range readings(room[:0], t.text, at) {
+			t.add(r.c, want, step{at, r.end, before}, level)
 		}
 	}
 }
 
 func (t *trail) add(c, want byte, s step, level int) {
-	if c != want && (!t.fold || lower(c) != lower(want)) || t.text[s.end-1].end > t.limit {
+	if c != want && (!t.fold || lower(c) != lower(want)) {
 		return
 	}
 	for _, have := range t.steps[level:] {
@@ -116,7 +150,7 @@ func (t *trail) cover(b []byte, last int, f form) {
 	small, known := false, false
 	for j, i := len(f.value)-1, last; i >= 0 && !known; j, i = j-1, t.steps[i].before {
 		text := t.shown(b, i)
-		small = text[0] != '%'
+		small = len(text) > 0 && text[0] != '%'
 		if n := hexadecimal(text, f.value[j]); n != nil && !bytes.Equal(bytes.ToUpper(n), bytes.ToLower(n)) {
 			small, known = bytes.Equal(n, bytes.ToLower(n)), true
 		}
@@ -130,7 +164,11 @@ func (t *trail) cover(b []byte, last int, f form) {
 
 // shown is the text of a step.
 func (t *trail) shown(b []byte, i int) []byte {
-	return b[t.text[t.steps[i].at].at:t.text[t.steps[i].end-1].end]
+	s := t.steps[i]
+	if s.at == s.end {
+		return nil
+	}
+	return b[t.text[s.at].at:t.text[s.end-1].end]
 }
 
 // hexadecimal is the last number in an escape that is the byte, nil if there is none.
@@ -155,13 +193,18 @@ func put(text []byte, old, c byte, small bool) {
 		copy(text, bytes.ReplaceAll(text, number, fmt.Appendf(nil, "%0*d", len(number), c)))
 	}
 	s, changed := plain(nil, text), true
-	for changed && len(s) > 1 {
+	for range deepest {
+		if !changed || len(s) < 2 || slices.Contains(readings(nil, s, 0), reading{c, len(s)}) {
+			break
+		}
 		s, changed = decoded(nil, s)
 	}
+	var room [most]reading
 	if len(s) == 1 && s[0].c == c {
 		return
 	}
-	if got, end, ok := escape(s, 0); !ok || got != c || end != len(s) {
+	all := readings(room[:0], s, 0)
+	if !slices.Contains(all, reading{c, len(s)}) || slices.Contains(all, reading{old, len(s)}) {
 		copy(text, bytes.Repeat([]byte("*"), len(text)))
 	}
 }

@@ -51,6 +51,7 @@ type reader struct {
 	clean int    // of these, the bytes that hold no part of a value
 	err   error
 	read  int64 // of the answer
+	again int   // the length at which to look at it again
 	trail trail
 }
 
@@ -104,12 +105,16 @@ func (r *reader) wait() {
 		r.buf, r.err = append(slices.Grow(r.buf, len(p.text)), p.text...), p.err
 		r.read += int64(len(p.text))
 		clear(p.text)
-		first := len(r.buf) - r.mask.longest + 1
-		if p.err == io.EOF {
-			first = len(r.buf)
-		}
-		if first > 0 {
-			r.release(first)
+		switch {
+		case p.err == io.EOF:
+			r.release(len(r.buf))
+		case len(r.buf) >= r.again:
+			if first := r.mask.settled(&r.trail, r.buf); first > 0 {
+				r.release(first)
+			}
+			// What waits because of long runs is looked at again when it has grown by a part of itself.
+			held := len(r.buf) - r.clean
+			r.again = held + max(0, held-2*r.mask.longest)/8
 		}
 		if p.err != nil {
 			r.buf = r.buf[:r.clean] // of an answer that breaks off, what waits may be half of a value

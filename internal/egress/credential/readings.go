@@ -1,6 +1,9 @@
 package credential
 
-import "html"
+import (
+	"html"
+	"slices"
+)
 
 // A server may escape every byte of a value by itself, and some of them twice: a JSON text in JSON, an
 // address in HTML. A cell is a byte that a text shows, and where in the text.
@@ -44,55 +47,164 @@ func decoded(out, s []cell) (_ []cell, changed bool) {
 // escapes reports whether an escape can begin with a byte.
 func escapes(c byte) bool { return c == '%' || c == '\\' || c == '&' || c == '=' || c == '+' }
 
-// escape is the byte of an escape at a place, and where the escape ends: percent-encoding and quoted-printable
-// (RFC 3986, 2.1; RFC 2045, 6.7), JSON, languages that have its escapes, and HTML.
+// A reading is what an escape may stand for, and where it ends.
+type reading struct {
+	c   byte
+	end int
+}
+
+// most is room for the readings of an escape.
+const most = 16
+
+// escape is the likeliest reading of an escape.
 func escape(s []cell, i int) (c byte, end int, ok bool) {
-	first := s[i].c
-	i++
-	switch {
-	case first == '+':
-		return ' ', i, true // application/x-www-form-urlencoded
-	case first == '%' && i < len(s) && s[i].c == 'u': // escape() of ECMAScript, annex B
-		return digits(s, i+1, 16, 4)
-	case first == '=', first == '%':
-		return digits(s, i, 16, 2)
-	case first == '\\' && i < len(s):
-		return backslash(s, i)
-	case first == '&' && i < len(s):
-		return entity(s, i)
+	var room [most]reading
+	if out := readings(room[:0], s, i); len(out) > 0 {
+		return out[0].c, out[0].end, true
 	}
 	return 0, i, false
 }
 
-func backslash(s []cell, i int) (c byte, end int, ok bool) {
-	switch c = s[i].c; {
-	case c == 'u' && i+1 < len(s) && s[i+1].c == '{':
-		return closed(s, i+2, 16, '}')
-	case c == 'u':
-		return digits(s, i+1, 16, 4)
-	case c == 'U':
-		return digits(s, i+1, 16, 8)
-	case c == 'x':
-		return digits(s, i+1, 16, 2)
-	case '0' <= c && c <= '7':
-		return digits(s, i, 8, 3)
-	case c == 'n':
-		return '\n', i + 1, true
-	case c == 'r':
-		return '\r', i + 1, true
-	case c == 't':
-		return '\t', i + 1, true
+// readings adds what an escape at a place may stand for, the likeliest first: percent-encoding and quoted-printable
+// (RFC 3986, 2.1; RFC 2045, 6.7), JSON, CSS, languages, whose numbers are of any base and length, and HTML.
+func readings(out []reading, s []cell, i int) []reading {
+	first := s[i].c
+	i++
+	switch {
+	case first == '+':
+		return append(out, reading{' ', i}) // application/x-www-form-urlencoded
+	case i == len(s):
+	case first == '%' && (s[i].c == 'u' || s[i].c == 'U'): // escape() of ECMAScript, annex B
+		return letter(out, s, i, 16)
+	case first == '=', first == '%':
+		if i+1 < len(s) && digit(s[i].c) < 8 && digit(s[i+1].c) < 16 {
+			return append(out, reading{byte(digit(s[i].c)<<4 | digit(s[i+1].c)), i + 2})
+		}
+	case first == '\\':
+		return backslash(out, s, i)
+	case first == '&':
+		return entity(out, s, i)
 	}
-	return c, i + 1, c > ' ' && c < 0x7f && digit(c) > 35
+	return out
+}
+
+// control reads the escapes of C, and those of CSS for breaks by their numbers.
+func control(c byte) (byte, bool) {
+	switch c {
+	case 'n', 'a', 'A':
+		return '\n', true
+	case 'r', 'd', 'D':
+		return '\r', true
+	case 't', 'v', 'f':
+		return '\t', true
+	}
+	return 0, false
+}
+
+func backslash(out []reading, s []cell, i int) []reading {
+	c := s[i].c
+	if c <= ' ' || c >= 0x7f {
+		return out
+	}
+	switch {
+	case c == 'u', c == 'U', c == 'x', c == 'X', c == 'N':
+		out = letter(out, s, i, 16)
+	case c == 'o', c == 'O':
+		out = letter(out, s, i, 8)
+	case c < '0', c > '9' && c < 'A', c > 'Z' && c < 'a', c > 'z':
+		if out = append(out, reading{c, i + 1}); c == '+' { // of SQL
+			out = numbers(out, s, i+1, 16, 0)
+		}
+		return out
+	case c > '9':
+		if to, ok := control(c); ok {
+			out = blankBehind(append(out, reading{to, i + 1}), s, len(out))
+		}
+	default:
+		n, end := 0, i
+		for ; end < len(s) && end < i+3 && digit(s[end].c) < 8; end++ {
+			n = n*8 + digit(s[end].c)
+		}
+		if n >= '\t' && n < 0x80 { // C, with up to three digits
+			out = append(out, reading{byte(n), end})
+		}
+		out = numbers(numbers(out, s, i, 8, 0), s, i, 10, 0)
+		from := len(out)
+		out = blankBehind(numbers(out, s, i, 16, 0), s, from)
+	}
+	return append(out, reading{c, i + 1}) // which JavaScript and shells leave
+}
+
+// blankBehind adds the readings in which a blank ends a number, as in CSS.
+func blankBehind(out []reading, s []cell, from int) []reading {
+	for _, r := range out[from:] {
+		if r.end < len(s) && (blank(s[r.end].c) || lineBreak(s[r.end].c)) {
+			out = append(out, reading{r.c, r.end + 1})
+		}
+	}
+	return out
+}
+
+// letter reads a number behind a letter, in brackets or not.
+func letter(out []reading, s []cell, i, base int) []reading {
+	for c := s[i].c; i < len(s) && s[i].c == c; { // Java has any number of them
+		i++
+	}
+	var last byte
+	if i < len(s) {
+		switch c := s[i].c; c {
+		case '{', '[', '<':
+			last = c + 2
+		case '(':
+			last = ')'
+		}
+	}
+	if last != 0 {
+		for i++; i < len(s) && blank(s[i].c); {
+			i++
+		}
+	}
+	if i+1 < len(s) && (s[i+1].c == '+' && lower(s[i].c) == 'u' || s[i].c == '0' && lower(s[i+1].c) == 'x') {
+		i += 2
+	}
+	return numbers(out, s, i, base, last)
+}
+
+// numbers adds the readings of a number, of any length by zeros in front: the longest first. Where something has to
+// close it, the reading ends there; a semicolon may.
+func numbers(out []reading, s []cell, i, base int, last byte) []reading {
+	for i < len(s) && s[i].c == '0' {
+		i++
+	}
+	n, from := 0, len(out)
+	for i < len(s) && digit(s[i].c) < base {
+		if n = n*base + digit(s[i].c); n >= 0x80 {
+			break
+		}
+		if i++; n < '\t' {
+			continue
+		}
+		end := i
+		for last != 0 && last != ';' && end < len(s) && blank(s[end].c) {
+			end++
+		}
+		if closed := end < len(s) && s[end].c == last; closed && last != 0 {
+			out = append(out, reading{byte(n), end + 1})
+		} else if last == 0 || last == ';' {
+			out = append(out, reading{byte(n), i})
+		}
+	}
+	slices.Reverse(out[from:])
+	return out
 }
 
 // entity reads a character of HTML behind its ampersand.
-func entity(s []cell, i int) (c byte, end int, ok bool) {
+func entity(out []reading, s []cell, i int) []reading {
 	if s[i].c == '#' {
 		if i+1 < len(s) && (s[i+1].c == 'x' || s[i+1].c == 'X') {
-			return closed(s, i+2, 16, ';')
+			return numbers(out, s, i+2, 16, ';')
 		}
-		return closed(s, i+1, 10, ';')
+		return numbers(out, s, i+1, 10, ';')
 	}
 	var room [longestName]byte
 	name := append(room[:0], '&')
@@ -100,37 +212,12 @@ func entity(s []cell, i int) (c byte, end int, ok bool) {
 		name = append(name, s[i].c)
 	}
 	if i == len(s) || s[i].c != ';' || len(name) == 1 {
-		return 0, i, false
+		return out
 	}
-	text := html.UnescapeString(string(append(name, ';')))
-	return text[0], i + 1, len(text) == 1
-}
-
-// digits reads a number of so many digits.
-func digits(s []cell, i, base, count int) (c byte, end int, ok bool) {
-	n := 0
-	for range count {
-		if i == len(s) || digit(s[i].c) >= base {
-			return 0, i, false
-		}
-		n = n*base + digit(s[i].c)
-		i++
+	if text := html.UnescapeString(string(append(name, ';'))); len(text) == 1 {
+		out = append(out, reading{text[0], i + 1})
 	}
-	return byte(n), i, n < 0x80
-}
-
-// closed reads a number up to a character, which HTML does not demand.
-func closed(s []cell, i, base int, last byte) (c byte, end int, ok bool) {
-	const most = 8
-	n, begin := 0, i
-	for ; i < len(s) && i < begin+most && digit(s[i].c) < base; i++ {
-		n = n*base + digit(s[i].c)
-	}
-	ok = i > begin && n < 0x80
-	if i < len(s) && s[i].c == last {
-		i++
-	}
-	return byte(n), i, ok
+	return out
 }
 
 // digit is the value of a digit of base 36, more for other characters.
@@ -146,29 +233,6 @@ func digit(c byte) int {
 	return 36
 }
 
-// broken lists where a text can go on that a place continues: there, and behind line breaks, with the blanks
-// that begin a line, and the marks that quoted-printable and shells have before them.
-func broken(out []int, s []cell, i int) []int {
-	out = append(out, i)
-	if i < len(s) && (s[i].c == '=' || s[i].c == '\\') && i+1 < len(s) && lineBreak(s[i+1].c) {
-		i++
-	}
-	for lines := false; i < len(s) && len(out) < cap(out); {
-		c, end, ok := s[i].c, i+1, false
-		if c == '\\' || c == '%' || c == '&' {
-			c, end, ok = escape(s, i)
-		}
-		switch {
-		case lineBreak(c):
-			lines = true
-		case !ok && lines && (c == ' ' || c == '\t'):
-		default:
-			return out
-		}
-		i = end
-		out = append(out, i)
-	}
-	return out
-}
+func lineBreak(c byte) bool { return c == '\r' || c == '\n' || c == '\v' || c == '\f' }
 
-func lineBreak(c byte) bool { return c == '\r' || c == '\n' }
+func blank(c byte) bool { return c == ' ' || c == '\t' }
