@@ -80,6 +80,7 @@ static void survive(int argc, char **argv) {
 				beat("src/beat2");
 			}
 			ptrace(PTRACE_SEIZE, inner, 0, PTRACE_O_TRACEFORK | PTRACE_O_TRACEEXIT);
+			begun("src/beat2"); // an interrupt of a stopped process stops it again before its next instruction
 			for (;;) { nap(50); ptrace(PTRACE_INTERRUPT, inner, 0, 0); waitpid(inner, 0, WNOHANG); ptrace(PTRACE_CONT, inner, 0, 0); }
 		}
 	} else if (!strcmp(how, "vfork")) {
