@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"cmp"
 	"errors"
 
 	"golang.org/x/sys/unix"
@@ -188,7 +187,7 @@ func (c moves) moved(t two, flags uint64) error {
 	return unix.EXDEV
 }
 
-// retreat takes a move back. A file that another process puts at the new name meanwhile keeps it:
+// retreat takes a move back. A file that another process puts over what came to the new name keeps that name:
 // nothing else moves than what the supervisor has found there after the move. Where a file may
 // stay at a name that the policy did not give it, the tool ends.
 func (c moves) retreat(t two, flags uint64, taken bool) {
@@ -197,31 +196,29 @@ func (c moves) retreat(t two, flags uint64, taken bool) {
 	if exchange {
 		back = unix.RENAME_EXCHANGE
 	}
-	left, e := c.paths.look(t.src.dir, t.src.name)
-	came, e2 := c.paths.look(t.dst.dir, t.dst.name)
-	if e = cmp.Or(e, e2); e != 0 {
+	came, e := c.paths.look(t.dst.dir, t.dst.name)
+	if e != 0 {
 		fatal(whyStranded, e)
 	}
 	if taken && !same(came.object, t.src.object) {
 		return
 	}
 	points.Reach(points.Retreating)
-	for range maxTries {
-		err := unix.Renameat2(t.dst.dir, t.dst.name, t.src.dir, t.src.name, back)
-		if err == nil && c.stands(t.src, came) && (!exchange || c.stands(t.dst, left)) {
-			return
-		}
-		if err == nil { // a file of another process's
-			err = unix.Renameat2(t.src.dir, t.src.name, t.dst.dir, t.dst.name, back)
-		}
-		if !exchange && (err == unix.ENOENT || err == nil && !c.stands(t.dst, came)) {
-			return
-		}
-		if err != nil {
-			fatal(whyStranded, err)
-		}
+	err := unix.Renameat2(t.dst.dir, t.dst.name, t.src.dir, t.src.name, back)
+	switch {
+	case err == unix.ENOENT && !exchange:
+	case err != nil:
+		fatal(whyStranded, err)
+	case !exchange && !c.stands(t.src, came) && unlinked(came):
+		// Another process's file had taken the place of what came, and goes where it was put.
+		_ = unix.Renameat2(t.src.dir, t.src.name, t.dst.dir, t.dst.name, back)
 	}
-	fatal(whyStranded, errTaken)
+}
+
+// unlinked reports whether a file has lost its last name.
+func unlinked(n node) bool {
+	var st unix.Stat_t
+	return n.object >= 0 && unix.Fstat(n.object, &st) == nil && st.Nlink == 0
 }
 
 const whyStranded = "a move that another process had changed cannot be taken back"
