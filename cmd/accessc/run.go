@@ -40,7 +40,7 @@ in; files outside, other processes' and the network are not. Flags change that f
 
   accessc run make -j4
   accessc run --read . --write out -- npm test         the workspace read-only, but for out
-  accessc run --deny .env --host registry.npmjs.org npm install
+  accessc run --deny .env --host example.com -- curl https://example.com
   accessc run --preset claude-code,npm-registry --deny .env claude
   accessc run --deny .env --print claude               the same as a tool of accessc.toml
 
