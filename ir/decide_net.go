@@ -2,6 +2,7 @@ package ir
 
 import (
 	"iter"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -163,6 +164,19 @@ func (x *netIndex) denies(op Listen) int {
 		}
 	}
 	return -1
+}
+
+// Nearer is the loopback address at which a listener at every address may be made instead: the policy grants the former
+// and not the latter. A dual-stack listener (ipv6(7), IPV6_V6ONLY) takes the mapped address of IPv4, which most clients try.
+func (v *View) Nearer(op Listen, dual bool) (near Listen, ok bool) {
+	if op.Host.Kind != HostAddr || !op.Host.Addr.Unmap().IsUnspecified() || v.Decide(op).Allowed() {
+		return op, false
+	}
+	near = op
+	if near.Host.Addr = netip.IPv6Loopback(); dual || op.Host.Addr.Is4() {
+		near.Host.Addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return near, v.Decide(near).Allowed()
 }
 
 // lastPrivileged is the last port that needs a privilege (ip(7), ip_unprivileged_port_start).

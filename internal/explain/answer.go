@@ -73,6 +73,9 @@ func (a *Answer) others() []OtherDoc {
 	if op, ok := a.Operation.(ir.Access); ok {
 		return a.otherNames(op)
 	}
+	if op, ok := a.Operation.(ir.Listen); ok {
+		return a.otherAddress(op)
+	}
 	op, ok := a.Operation.(ir.Connect)
 	if !ok {
 		return nil
@@ -95,6 +98,17 @@ func (a *Answer) others() []OtherDoc {
 	op.Own = true
 	add("where a process of the tool itself listens", op)
 	return out
+}
+
+// otherAddress is the answer about the loopback address at which the supervisor makes a listener at every address.
+func (a *Answer) otherAddress(op ir.Listen) []OtherDoc {
+	near, ok := a.View.Nearer(op, true)
+	if !ok {
+		return nil
+	}
+	o := *a
+	o.Operation, o.Verdict = near, a.View.Decide(near)
+	return []OtherDoc{{"at " + near.Host.String() + " instead, where the supervisor makes it", o.Verdict.Effect.String(), o.because(), &o}}
 }
 
 // otherNames is the answer about a symbolic link, where another name may be created.

@@ -69,7 +69,8 @@ func TestNetworkAnswers(t *testing.T) {
 			"     listen *:3000 (a.toml:5): another port\n",
 		"listen localhost:80": "no   no rule matches localhost:80\n" +
 			"     listen *:3000 (a.toml:5): another port\n     listen localhost (a.toml:4): without a port it is about those above 1023\n",
-		"listen *:3000": "no   the rule on listen *:3000 denies it (a.toml:5)\n",
+		"listen *:3000": "no   the rule on listen *:3000 denies it (a.toml:5)\n" +
+			"     at 127.0.0.1 instead, where the supervisor makes it: yes, the rule on listen localhost allows it (a.toml:4)\n",
 	} {
 		q, err := resolve.ParseQuestion(strings.Fields(question))
 		if err != nil {

@@ -71,10 +71,12 @@ func find(program, workspace string, env []string) (string, error) {
 	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: not found in %s", program, where)}
 }
 
-// isMissing reports whether there is no file, without an error in words about each directory of a long PATH.
+// isMissing reports whether there is no file, without an error in words about each directory of a long PATH. As for a shell,
+// a directory that cannot be searched has none.
 func isMissing(path string) bool {
 	var st unix.Stat_t
-	return unix.Stat(path, &st) == unix.ENOENT
+	err := unix.Stat(path, &st)
+	return err == unix.ENOENT || err == unix.EACCES || err == unix.ENOTDIR
 }
 
 func runnable(path, workspace string) (string, error) {

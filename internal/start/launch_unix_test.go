@@ -3,6 +3,9 @@
 package start
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +43,23 @@ func TestFindAllocates(t *testing.T) {
 	few, many := allocations(""), allocations(strings.Repeat("/nowhere/bin:", more))
 	if each := (many - few) / more; each > 4 {
 		t.Errorf("%g allocations for each directory", each)
+	}
+}
+
+// TestFindSkips: a directory of PATH that cannot be searched has no programs, as for a shell, so that a program that is
+// nowhere is not found (127) instead of not runnable (126).
+func TestFindSkips(t *testing.T) {
+	dir := t.TempDir()
+	closed, file := filepath.Join(dir, "closed"), filepath.Join(dir, "file")
+	if err := errors.Join(os.Mkdir(closed, 0), os.WriteFile(file, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var e *Error
+	if _, err := find("nowhere", dir, []string{"PATH=" + closed + ":" + file}); !errors.As(err, &e) || e.Code != CodeNotFound {
+		t.Errorf("got %v", err)
+	}
+	if _, err := find("true", dir, []string{"PATH=" + file + ":/usr/bin"}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -51,7 +51,7 @@ func (d *decision) denies(e unix.Errno, why string) answer {
 
 // note reports the grants of a call that is carried out.
 func (c *call) note(a answer) {
-	if c.refused != nil || a.errno != 0 || !c.became.Load() {
+	if c.refused != nil && !c.refused.instead || a.errno != 0 || !c.became.Load() {
 		return
 	}
 	for _, j := range c.granted {
@@ -69,7 +69,7 @@ func (c *call) tell(a answer) {
 		return
 	case a.on && r.goesOn:
 		a.errno = unix.EPERM
-	case a.on || !refuses(a.errno):
+	case r.instead != (a.errno == 0) || !r.instead && (a.on || !refuses(a.errno)):
 		return
 	}
 	d := &denial.Denial{

@@ -188,6 +188,8 @@ type judgement struct {
 	used []int
 	// goesOn is true where the call is continued and the kernel refuses it.
 	goesOn bool
+	// instead is true where the call was carried out for less than it asked, and succeeded.
+	instead bool
 }
 
 func (j judgement) allowed() bool { return j.why == "" && j.verdict.Allowed() }

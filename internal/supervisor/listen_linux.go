@@ -20,13 +20,19 @@ import (
 // nothing listens there, which listen judges.
 func (c sockets) take(fd, family int, at netip.AddrPort, raw []byte) answer {
 	chosen := at.Port() == 0 && (at.Addr().IsUnspecified() || at.Addr().Unmap().IsLoopback())
-	switch {
-	case family == unix.AF_UNIX:
+	if family == unix.AF_UNIX {
 		// The socket stands for one of datagrams, which has no address.
 		if c.egress == nil || !chosen {
 			return c.denies(unix.EACCES, whyDatagram)
 		}
 		return answer{}
+	}
+	near, e := c.nearer(fd, family, at)
+	switch {
+	case e != 0:
+		return fails(e)
+	case near != nil:
+		raw = near
 	case chosen && c.egress != nil:
 	case !c.permits(c.policy.listen(at)):
 		return fails(unix.EACCES)
@@ -37,6 +43,34 @@ func (c sockets) take(fd, family int, at netip.AddrPort, raw []byte) answer {
 	return result(c.do(func() error { return bound(fd, raw) }))
 }
 
+// nearer is the loopback address in place of every address, nil where the policy grants that or neither: programs for tests
+// commonly listen at every address, and their clients are beside them. See RATIONALE D415.
+func (c sockets) nearer(fd, family int, at netip.AddrPort) ([]byte, unix.Errno) {
+	if !at.Addr().Unmap().IsUnspecified() || at.Port() == 0 && c.policy.direct() {
+		return nil, 0
+	}
+	dual := false
+	if family == unix.AF_INET6 {
+		alone, err := unix.GetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY)
+		if err != nil {
+			return nil, errno(err)
+		}
+		dual = alone == 0
+	}
+	asked := c.policy.listen(at)
+	near, ok := c.policy.now().Nearer(asked.op.(ir.Listen), dual)
+	if !ok || !c.permits(c.policy.listen(netip.AddrPortFrom(near.Host.Addr, near.Port))) {
+		return nil, 0
+	}
+	addr := near.Host.Addr
+	if family == unix.AF_INET6 {
+		addr = netip.AddrFrom16(addr.As16())
+	}
+	asked.instead, asked.why = true, "loopback addresses alone are granted, so it listens at "+near.Host.Addr.String()
+	c.refused = &asked
+	return sockaddr(family, netip.AddrPortFrom(addr, near.Port)), 0
+}
+
 // listen lets unix sockets wait for connections, and those of the internet at addresses that
 // the policy grants. Without an address the kernel takes all, with a port of its choice.
 func (c sockets) listen() answer {
@@ -44,19 +78,30 @@ func (c sockets) listen() answer {
 	if e != 0 {
 		return fails(e)
 	}
+	var near []byte
 	if family != unix.AF_UNIX {
 		at, e := localAddress(fd)
+		if e == 0 && at.Port() == 0 {
+			near, e = c.nearer(fd, family, at)
+		}
 		switch {
 		case e != 0:
 			return fails(e)
-		case !c.permits(c.policy.listen(at)):
+		case near == nil && !c.permits(c.policy.listen(at)):
 			return fails(unix.EACCES)
 		case !c.current():
 			return fails(unix.EINTR)
 		}
 	}
 	backlog := int(int32(uint32(c.args[1])))
-	err := c.do(func() error { return unix.Listen(fd, backlog) })
+	err := c.do(func() error {
+		if near != nil {
+			if err := bound(fd, near); err != nil {
+				return err
+			}
+		}
+		return unix.Listen(fd, backlog)
+	})
 	if err == nil && family != unix.AF_UNIX {
 		c.listeners.add(fd)
 	}
@@ -83,11 +128,22 @@ func (j *judge) listen(at netip.AddrPort) judgement {
 	return j.decide(ir.Listen{Host: ir.Host{Kind: ir.HostAddr, Addr: at.Addr().Unmap().WithZone("")}, Port: at.Port()})
 }
 
+// direct reports whether the policy lets the tool connect to some other host itself, from the address that a socket is
+// bound to: from a loopback address it reaches none.
+func (j *judge) direct() bool {
+	rules := j.now().Tool.Net
+	return slices.ContainsFunc(rules, func(r ir.NetRule) bool {
+		return r.Allow && ir.Plain(&r, rules) && r.Host.Kind == ir.HostAddr && !r.Host.Addr.Unmap().IsLoopback()
+	})
+}
+
 // listeners are the sockets of the tool that wait for connections, by their inodes. Those that
 // are closed stay listed: the kernel counts through 2^32 inodes before one comes again.
 type listeners struct {
 	mu     sync.Mutex
 	inodes map[uint64]struct{}
+	// ports are those of dual-stack listeners at the mapped loopback address: they accept what is sent to ::1 as well.
+	ports [1 << 16 / 64]uint64
 }
 
 // maxListeners bounds the supervisor's memory of a tool's listeners.
@@ -104,6 +160,20 @@ func (l *listeners) add(fd int) {
 		l.inodes = map[uint64]struct{}{}
 	}
 	l.inodes[st.Ino] = struct{}{}
+	if at, e := localAddress(fd); e == 0 && at.Addr().Is4In6() && at.Addr().Unmap().IsLoopback() {
+		l.ports[at.Port()/64] |= 1 << (at.Port() % 64)
+	}
+}
+
+// mapped is the address of a dual-stack listener that was to listen at every address, for a connection to ::1.
+func (l *listeners) mapped(to netip.AddrPort) (netip.AddrPort, bool) {
+	if to.Addr().WithZone("") != netip.IPv6Loopback() {
+		return to, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v4 := netip.AddrFrom16(netip.AddrFrom4([4]byte{127, 0, 0, 1}).As16())
+	return netip.AddrPortFrom(v4, to.Port()), l.ports[to.Port()/64]>>(to.Port()%64)&1 == 1
 }
 
 // own reports whether all sockets that could accept a connection to a loopback address are the

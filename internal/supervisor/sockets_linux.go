@@ -100,6 +100,10 @@ func (c sockets) reach(fd int, to netip.AddrPort, raw []byte) answer {
 		return fails(e)
 	}
 	direct := c.policy.connect(to, c.listeners.own(c.tid, to))
+	if v4, ok := c.listeners.mapped(to); ok && !direct.allowed() {
+		to, raw = v4, sockaddr(unix.AF_INET6, v4)
+		direct = c.policy.connect(to, c.listeners.own(c.tid, to))
+	}
 	switch {
 	case direct.allowed():
 	case c.egress != nil:
