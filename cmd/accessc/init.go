@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,8 +31,9 @@ type initCmd struct {
 // Help implements kong's detailed help.
 func (initCmd) Help() string {
 	return `Looks at the files of the repository and writes accessc.toml with tools that build and test it, each rule with its
-reason: for go.mod, Cargo.toml, package.json and its lock file, pyproject.toml and requirements.txt, Makefile,
-CMakeLists.txt, pom.xml, build.gradle and .git. Says what it found, and what it has no tool for.
+reason: for go.mod, go.work, Cargo.toml, package.json and its lock file, pyproject.toml and requirements.txt, Makefile,
+CMakeLists.txt, pom.xml, build.gradle and .git, for members of workspaces and for projects below the top. Says what it
+found, and what it has no tool for, also because the tool's program is not in PATH.
 It runs nothing, takes over no text of the repository, and never touches an existing accessc.toml. Where it
 knows nothing it writes an example with every kind of rule.
 
@@ -75,8 +77,14 @@ func (c *initCmd) policy(dir string) ([]survey.Found, string, error) {
 	if c.Starter {
 		return nil, starter, nil
 	}
-	found, err := survey.Look(dir)
+	found, err := survey.Look(dir, inPath)
 	return found, cmp.Or(survey.Text(found), starter), err
+}
+
+// inPath reports whether PATH has a program.
+func inPath(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 // writeNew writes a file that is not there yet, and leaves none after an error. hint is for a user who has one.

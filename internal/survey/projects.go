@@ -1,23 +1,55 @@
 package survey
 
 import (
-	"encoding/json"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2"
 
 	"github.com/accessc/accessc/internal/once/expression"
 )
 
 func goModule(r *repo) []Found {
-	if _, ok := r.has("go.mod"); !ok {
+	file, ok := r.has("go.work", "go.mod")
+	if !ok {
 		return nil
 	}
 	presets := []Preset{{"go", "toolchains and downloaded modules of your home; nothing there is changed"}}
 	later := []Preset{{"go-modules", "downloads of modules that your home does not have"}}
-	return []Found{{File: "go.mod", Tools: []Tool{
-		{Name: "go-build", Command: "go build ./...", About: "Builds all packages.", Presets: presets, Later: later, Rules: append([]Rule{reads}, programs(r)...)},
-		{Name: "go-test", Command: "go test ./...", About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback), Later: later, Rules: []Rule{reads}},
+	build, packages := append([]Rule{reads}, programs(r)...), "./..."
+	if file == "go.work" {
+		packages = r.goWork()
+		if packages == "" {
+			return []Found{{File: file, Why: "no tool: none of the modules that it uses lies below it"}}
+		}
+	}
+	command := func(verb string) string {
+		return r.there("go "+verb+" "+packages, "go -C DIR "+verb+" "+packages)
+	}
+	return []Found{{File: file, Tools: []Tool{
+		{Name: "go-build", Command: command("build"), About: "Builds all packages.", Presets: presets, Later: later, Rules: build},
+		{Name: "go-test", Command: command("test"), About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback), Later: later, Rules: []Rule{reads}},
 	}}}
+}
+
+// goUse matches the directories in a go.work, each in a line of its own or behind the word (go.dev/ref/mod#workspaces).
+var goUse = expression.Once{Text: `(?m)^[ \t]*(?:use[ \t]+)?"?(\.[^\s"()]*)"?[ \t]*(?://.*)?$`}
+
+// goWork are the packages of the modules that a go.work uses.
+func (r *repo) goWork() string {
+	var dirs []string
+	for _, m := range goUse.Get().FindAllStringSubmatch(r.text("go.work"), maxMembers) {
+		dirs = append(dirs, path.Clean(m[1]))
+	}
+	var out []string
+	if _, ok := r.has("go.mod"); ok && slices.Contains(dirs, ".") {
+		out = append(out, "./...")
+	}
+	for _, dir := range r.having("go.mod", func(dir string) bool { return slices.Contains(dirs, dir) }) {
+		out = append(out, "./"+dir+"/...")
+	}
+	return strings.Join(out, " ")
 }
 
 // programs is the rule about the directory of programs that go build is usually told to write. One that the repository has by now
@@ -33,103 +65,34 @@ func rust(r *repo) []Found {
 	if _, ok := r.has("Cargo.toml"); !ok {
 		return nil
 	}
+	r.having("Cargo.toml", anyOf(cargoMembers(r.text("Cargo.toml")))) // cargo builds them into the target of the workspace
 	presets := []Preset{{"rust", "the toolchains of your home"}}
 	later := []Preset{{"cargo-registry", "downloads of crates, to a home of the tool's own"}}
 	rules := []Rule{reads, {"target", all, "what cargo builds"}, {"Cargo.lock", change, "cargo writes it where it is missing"}}
 	if !slices.Contains(r.dirs, "target") {
 		rules = []Rule{writes("cargo makes target under another name and renames it; once target is there, a rule on it is enough")}
 	}
+	command := func(verb string) string {
+		return r.there("cargo "+verb, "cargo "+verb+" --manifest-path DIR/Cargo.toml")
+	}
 	return []Found{{File: "Cargo.toml", Tools: []Tool{
-		{Name: "cargo-build", Command: "cargo build", About: "Builds the packages.", Presets: presets, Later: later, Rules: rules},
-		{Name: "cargo-test", Command: "cargo test", About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback), Later: later, Rules: slices.Clone(rules)},
+		{Name: "cargo-build", Command: command("build"), About: "Builds the packages.", Presets: presets, Later: later, Rules: rules},
+		{Name: "cargo-test", Command: command("test"), About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback), Later: later, Rules: slices.Clone(rules)},
 	}}}
 }
 
-// packager is the program that manages the packages of a Node.js project, by its lock file.
-type packager struct{ lock, program, install string }
-
-var packagers = []packager{
-	{"pnpm-lock.yaml", "pnpm", "pnpm install --frozen-lockfile"},
-	{"yarn.lock", "yarn", "yarn install"},
-	{"bun.lock", "bun", "bun install --frozen-lockfile"},
-	{"bun.lockb", "bun", "bun install --frozen-lockfile"},
-	{"package-lock.json", "npm", "npm ci"},
-	{"npm-shrinkwrap.json", "npm", "npm ci"},
-	{"package.json", "npm", "npm install"},
-}
-
-// manifest is the part of package.json that counts. Scripts are looked at only for their names.
-type manifest struct {
-	Scripts         map[string]json.RawMessage `json:"scripts"`
-	Dependencies    map[string]json.RawMessage `json:"dependencies"`
-	DevDependencies map[string]json.RawMessage `json:"devDependencies"`
-}
-
-func node(r *repo) []Found {
-	if _, ok := r.has("package.json"); !ok {
+// cargoMembers are the patterns of a workspace's members (doc.rust-lang.org/cargo/reference/workspaces.html).
+func cargoMembers(text string) []string {
+	var m struct {
+		Workspace struct{ Members, Exclude []string }
+	}
+	if toml.Unmarshal([]byte(text), &m) != nil {
 		return nil
 	}
-	var m manifest
-	if err := json.Unmarshal([]byte(r.text("package.json")), &m); err != nil {
-		return []Found{{File: "package.json", Why: "it is not what npm reads, so no tool is proposed for it"}}
+	for _, not := range m.Workspace.Exclude {
+		m.Workspace.Members = append(m.Workspace.Members, "!"+not)
 	}
-	i := slices.IndexFunc(packagers, func(p packager) bool { _, ok := r.has(p.lock); return ok })
-	p := packagers[i]
-	presets := []Preset{{"node", "the versions of node of your home"}}
-	cache := Rule{"node_modules/.cache", all, "tools keep here what they found out"}
-	found := Found{File: "package.json"}
-	if len(m.Dependencies)+len(m.DevDependencies) > 0 {
-		found.Tools = append(found.Tools, Tool{
-			Name: p.program + "-install", Command: p.install, About: "Installs the packages. Their scripts run under these rules.",
-			Presets: append(slices.Clone(presets), Preset{"npm-registry", "downloads"}),
-			Rules:   append([]Rule{reads, {"node_modules", all, "the packages"}}, locks(p)...),
-		})
-	}
-	for _, script := range []struct {
-		name, about string
-		presets     []Preset
-		rules       []Rule
-	}{
-		{"build", "Builds the project.", presets, outputs(r.ignored("dist", "build", "out", "lib", ".next", ".nuxt", ".svelte-kit", ".output"), "dist")},
-		{"test", "Runs the tests.", append(slices.Clone(presets), loopback), outputs(r.ignored("coverage"), "")},
-		{"lint", "Checks the sources.", presets, nil},
-	} {
-		if m.Scripts[script.name] == nil {
-			continue
-		}
-		found.Tools = append(found.Tools, Tool{
-			Name: p.program + "-" + script.name, Command: p.program + " run " + script.name, About: script.about,
-			Presets: script.presets, Rules: append([]Rule{reads, cache}, script.rules...),
-		})
-	}
-	if len(found.Tools) == 0 {
-		found.Why = "it has neither dependencies nor the scripts build, test or lint"
-	}
-	return []Found{found}
-}
-
-// locks are the rules of an installation that writes its lock file.
-func locks(p packager) []Rule {
-	switch p.lock {
-	case "package.json":
-		return []Rule{{"package-lock.json", change, "npm writes it where it is missing"}}
-	case "yarn.lock":
-		return []Rule{{"yarn.lock", change, "yarn completes it"}, {".yarn", all, "where yarn keeps its state"}, {".pnp.cjs", change, "the same"}}
-	default:
-		return nil
-	}
-}
-
-// outputs are the rules about directories that a build writes.
-func outputs(dirs []string, otherwise string) []Rule {
-	if len(dirs) == 0 && otherwise != "" {
-		dirs = []string{otherwise}
-	}
-	var out []Rule
-	for _, d := range dirs {
-		out = append(out, Rule{d, all, "what it writes"})
-	}
-	return out
+	return m.Workspace.Members
 }
 
 var pytest = expression.Once{Text: `(?i)\bpytest\b`}
@@ -139,18 +102,20 @@ func python(r *repo) []Found {
 	if !ok {
 		return nil
 	}
-	test := "python3 -m unittest"
+	test := r.there("python3 -m unittest", "python3 -m unittest discover -s DIR")
 	if _, ok := r.has("pytest.ini", "conftest.py"); ok || slices.ContainsFunc(
 		[]string{"pyproject.toml", "requirements.txt", "requirements-dev.txt", "setup.cfg", "tox.ini"}, func(f string) bool { return pytest.Get().MatchString(r.text(f)) }) {
-		test = "python3 -m pytest"
+		test = r.there("python3 -m pytest", "python3 -m pytest DIR")
 	}
+	r.having("pyproject.toml", anyOf(uvMembers(r.text("pyproject.toml")))) // uv installs them into the environment of the workspace
 	presets := []Preset{{"python", "the versions of python of your home"}}
 	found := Found{File: file}
 	if _, ok := r.has("uv.lock"); ok {
-		test = "uv run --offline " + test
+		test = "uv run --offline " + r.there("", "--project DIR ") + test
 		found.Tools = append(found.Tools, Tool{
-			Name: "uv-sync", Command: "uv sync", About: "Installs the packages.", Presets: append(slices.Clone(presets), Preset{"pypi", "downloads"}),
-			Rules: []Rule{reads, {".venv", all, "the packages"}, {"uv.lock", change, "uv completes it"}},
+			Name: "uv-sync", Command: r.there("uv sync", "uv --directory DIR sync"), About: "Installs the packages.",
+			Presets: append(slices.Clone(presets), Preset{"pypi", "downloads"}),
+			Rules:   []Rule{reads, {".venv", all, "the packages"}, {"uv.lock", change, "uv completes it"}},
 		})
 	} else {
 		found.Why = "packages that tests need must be installed in .venv or the system: python3 -m venv .venv"
@@ -160,6 +125,24 @@ func python(r *repo) []Found {
 		Rules: []Rule{reads, {".pytest_cache", change, "the results of the last run"}},
 	})
 	return []Found{found}
+}
+
+// uvMembers are the patterns of a workspace's members (docs.astral.sh/uv/concepts/projects/workspaces).
+func uvMembers(text string) []string {
+	var m struct {
+		Tool struct {
+			UV struct {
+				Workspace struct{ Members, Exclude []string }
+			}
+		}
+	}
+	if toml.Unmarshal([]byte(text), &m) != nil {
+		return nil
+	}
+	for _, not := range m.Tool.UV.Workspace.Exclude {
+		m.Tool.UV.Workspace.Members = append(m.Tool.UV.Workspace.Members, "!"+not)
+	}
+	return m.Tool.UV.Workspace.Members
 }
 
 // target matches the lines of a Makefile that make a target.
@@ -204,29 +187,66 @@ func cmake(r *repo) []Found {
 	}}}
 }
 
-func java(r *repo) []Found {
-	presets := []Preset{{"java", "the versions of java of your home"}, {"maven-central", "downloads, to a home of the tool's own"}}
-	var out []Found
-	if _, ok := r.has("pom.xml"); ok {
-		program := "mvn"
-		if _, ok := r.has("mvnw"); ok {
-			program = "./mvnw"
-		}
-		out = append(out, Found{File: "pom.xml", Tools: []Tool{{
-			Name: "maven-verify", Command: program + " verify", About: "Builds and tests.", Presets: append(slices.Clone(presets), loopback),
-			Rules: []Rule{reads, {"target", all, "what maven builds; each module has one more"}},
-		}}})
+// jdk are the presets of builds by maven and gradle.
+var jdk = []Preset{{"java", "the versions of java of your home"}, {"maven-central", "downloads, to a home of the tool's own"}}
+
+// module matches a module of pom.xml (maven.apache.org/pom.html#Aggregation).
+var module = expression.Once{Text: `<module>\s*([^<\s]+)\s*</module>`}
+
+func maven(r *repo) []Found {
+	if _, ok := r.has("pom.xml"); !ok {
+		return nil
 	}
-	if file, ok := r.has("build.gradle.kts", "build.gradle"); ok {
-		program := "gradle"
-		if _, ok := r.has("gradlew"); ok {
-			program = "./gradlew"
+	program := r.wrapper("mvn", "mvnw")
+	rules := []Rule{reads, {"target", all, "what maven builds"}}
+	var modules []string
+	for _, m := range module.Get().FindAllStringSubmatch(r.text("pom.xml"), maxMembers) {
+		modules = append(modules, m[1])
+	}
+	for _, dir := range r.having("pom.xml", func(dir string) bool { return slices.Contains(modules, dir) }) {
+		rules = append(rules, Rule{dir + "/target", all, "the same of a module"})
+	}
+	return []Found{{File: "pom.xml", Tools: []Tool{{
+		Name: "maven-verify", Command: r.there(program+" verify", program+" -f DIR/pom.xml verify"), About: "Builds and tests.",
+		Presets: append(slices.Clone(jdk), loopback), Rules: rules,
+	}}}}
+}
+
+func gradle(r *repo) []Found {
+	file, ok := r.has("build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle")
+	if !ok {
+		return nil
+	}
+	program := r.wrapper("gradle", "gradlew")
+	rules := []Rule{reads, {"build", all, "what gradle builds"}, {".gradle", all, "what gradle found out"}}
+	for _, name := range []string{"build.gradle.kts", "build.gradle"} {
+		for _, dir := range r.having(name, func(string) bool { return true }) {
+			rules = append(rules, Rule{dir + "/build", all, "the same of a project below"})
 		}
-		out = append(out, Found{File: file, Tools: []Tool{{
-			Name: "gradle-build", Command: program + " build", About: "Builds and tests.",
-			Presets: append(slices.Clone(presets), Preset{"local-server", "gradle talks to its daemon over the loopback addresses"}),
-			Rules:   []Rule{reads, {"build", all, "what gradle builds; each project has one more"}, {".gradle", all, "what gradle found out"}},
-		}}})
+	}
+	return []Found{{File: file, Tools: []Tool{{
+		Name: "gradle-build", Command: r.there(program+" build", program+" -p DIR build"), About: "Builds and tests.",
+		Presets: append(slices.Clone(jdk), Preset{"local-server", "gradle talks to its daemon over the loopback addresses"}), Rules: rules,
+	}}}}
+}
+
+// wrapper is the script that a project has in place of a program, or the program.
+func (r *repo) wrapper(program, script string) string {
+	if _, ok := r.has(script); ok {
+		return "./" + path.Join(r.at, script)
+	}
+	return program
+}
+
+// others are files that name commands or environments, which no tool is proposed for.
+var others = []string{"justfile", "Justfile", "Taskfile.yml", "Makefile.toml", "flake.nix", ".envrc", "lefthook.yml", "tox.ini", "noxfile.py", "Gemfile", "composer.json", "mix.exs"}
+
+// unknown names the files that say how to work here and that no tool is proposed for.
+func unknown(r *repo) (out []Found) {
+	for _, name := range others {
+		if file, ok := r.has(name); ok {
+			out = append(out, Found{File: file, Why: "no tool: what it runs is for you to say; accessc learn -- COMMAND finds the rules"})
+		}
 	}
 	return out
 }

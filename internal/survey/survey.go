@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -41,11 +42,22 @@ type Rule struct {
 	Why  string
 }
 
-// repo is the directory that is looked at.
+// Programs reports whether a program is in the PATH of whoever runs the tools.
+type Programs func(name string) bool
+
+// repo is a directory that is looked at: that of the repository, or of a project in it.
 type repo struct {
 	root *os.Root
+	// at is the project's directory in the repository, empty for the repository itself.
+	at string
 	// names are those of its entries that are regular files, dirs those that are directories.
 	names, dirs []string
+	// below has the directories below it that have a manifest, by the manifest's name.
+	below map[string][]string
+	// members are directories of the repository that belong to a project above them.
+	members map[string]bool
+	// secretsBelow are the files below the top that usually hold secrets.
+	secretsBelow []string
 	// shared are presets of managers of all toolchains, secrets the rules that close files.
 	shared  []Preset
 	secrets []Rule
@@ -57,26 +69,43 @@ const (
 	maxSecrets = 20
 )
 
+// kinds are the projects that may lie below the top, each with the manifests that begin it.
+var kinds = []struct {
+	manifests []string
+	look      func(*repo) []Found
+}{
+	{[]string{"go.mod"}, goModule},
+	{[]string{"Cargo.toml"}, rust},
+	{[]string{"package.json"}, node},
+	{[]string{"pyproject.toml", "requirements.txt", "setup.py"}, python},
+	{[]string{"pom.xml"}, maven},
+	{[]string{"build.gradle.kts", "build.gradle"}, gradle},
+}
+
 // Look looks at a directory.
-func Look(dir string) ([]Found, error) {
+func Look(dir string, there Programs) ([]Found, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	r := &repo{root: root}
+	r := &repo{root: root, members: map[string]bool{}}
 	if err := r.list(); err != nil {
 		return nil, err
 	}
+	r.walk()
 	r.closeSecrets()
 	r.managers()
 	var out []Found
-	for _, look := range []func(*repo) []Found{
-		goModule, rust, node, python, makefile, cmake, java, docker, servers, git,
-	} {
+	for _, k := range kinds {
+		out = append(out, k.look(r)...)
+	}
+	for _, look := range []func(*repo) []Found{makefile, cmake, docker, servers, unknown, git} {
 		out = append(out, look(r)...)
 	}
+	out = append(out, r.nested()...)
 	for i := range out {
+		out[i].keep(there)
 		for j := range out[i].Tools {
 			t := &out[i].Tools[j]
 			if t.Name != "git" {
@@ -86,6 +115,25 @@ func Look(dir string) ([]Found, error) {
 		}
 	}
 	return out, nil
+}
+
+// keep drops the tools whose programs are missing, and says so.
+func (f *Found) keep(there Programs) {
+	var missing []string
+	f.Tools = slices.DeleteFunc(f.Tools, func(t Tool) bool {
+		program, _, _ := strings.Cut(t.Command, " ")
+		if strings.HasPrefix(program, "./") || there(program) {
+			return false
+		}
+		if !slices.Contains(missing, program) {
+			missing = append(missing, program)
+		}
+		return true
+	})
+	if len(missing) > 0 {
+		why := "no tool for " + strings.Join(missing, ", ") + ": not in PATH; accessc init --print proposes it once it is"
+		f.Why = strings.TrimPrefix(f.Why+"; "+why, "; ")
+	}
 }
 
 func (r *repo) list() error {
@@ -131,9 +179,12 @@ func (r *repo) text(name string) string {
 }
 
 // ignored are those of some directories that git is told to ignore, as built files usually are.
-func (r *repo) ignored(dirs ...string) []string {
+func (r *repo) ignored(dirs ...string) []string { return r.ignoredIn("", dirs...) }
+
+// ignoredIn is ignored for a directory below, by the file of its own.
+func (r *repo) ignoredIn(below string, dirs ...string) []string {
 	var out []string
-	lines := strings.Split(r.text(".gitignore"), "\n")
+	lines := strings.Split(r.text(path.Join(below, ".gitignore")), "\n")
 	for _, d := range dirs {
 		if slices.ContainsFunc(lines, func(l string) bool { return strings.Trim(strings.TrimSpace(l), "/") == d }) {
 			out = append(out, d)
@@ -145,15 +196,17 @@ func (r *repo) ignored(dirs ...string) []string {
 // closeSecrets has every tool see none of the files that usually hold secrets.
 func (r *repo) closeSecrets() {
 	r.secrets = []Rule{{Path: ".env", Why: "grants nothing: it usually holds secrets"}}
-	odd := func(c rune) bool {
-		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		return !letter && (c < '0' || c > '9') && !strings.ContainsRune("_.-", c)
-	}
-	for _, n := range r.names {
-		if strings.HasPrefix(n, ".env.") && !strings.ContainsFunc(n, odd) && len(n) < 64 && len(r.secrets) <= maxSecrets {
+	for _, n := range slices.Concat(r.names, r.secretsBelow) {
+		if secret(path.Base(n)) && n != ".env" && len(r.secrets) <= maxSecrets {
 			r.secrets = append(r.secrets, Rule{Path: n, Why: "the same"})
 		}
 	}
+}
+
+// secret reports whether a file's name is one of those that usually hold secrets.
+func secret(name string) bool {
+	rest, ok := strings.CutPrefix(name, ".env")
+	return ok && (rest == "" || rest[0] == '.' && len(rest) > 1 && plain(rest[1:]))
 }
 
 // managers adds the presets of programs that manage toolchains of all languages.

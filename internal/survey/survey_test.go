@@ -25,6 +25,9 @@ var known = []string{
 	".env", ".env.local",
 }
 
+// everything is a PATH with all programs.
+func everything(string) bool { return true }
+
 func write(t testing.TB, dir, name, text string) {
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -36,7 +39,7 @@ var compiled sync.Map
 
 // proposed looks at a directory and compiles the policy.
 func proposed(t testing.TB, dir string) ([]survey.Found, string) {
-	found, err := survey.Look(dir)
+	found, err := survey.Look(dir, everything)
 	if err != nil {
 		t.Fatal(err)
 	}
