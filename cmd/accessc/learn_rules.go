@@ -237,7 +237,11 @@ func (l *learner) apply(f *learned) error {
 			return err
 		}
 		maps.Copy(external, plan.Approve)
-		fmt.Fprintf(l.stderr, "%s:\n  %s\n", visible.Text(plan.Name), visible.Lines(strings.Join(plan.Rules, "\n  ")))
+		rules := plan.Rules
+		if len(rules) == 0 {
+			rules = []string{"the tool " + visible.Text(l.tool) + ", which reads what its runs have read"}
+		}
+		fmt.Fprintf(l.stderr, "%s:\n  %s\n", visible.Text(plan.Name), visible.Lines(strings.Join(rules, "\n  ")))
 	}
 	return l.approve(slices.Sorted(maps.Keys(external)))
 }

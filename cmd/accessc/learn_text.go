@@ -187,6 +187,9 @@ func (l *learner) summary(f *learned) string {
 		}
 	}
 	fmt.Fprintf(&b, "%s of %s recorded: %s used, %d refused\n", plural.Count(f.joined.Runs, "run"), l.name(), plural.Count(used, "operation"), refused)
+	if last := f.runs[len(f.runs)-1]; learn.Failed(last.Status) {
+		fmt.Fprintf(&b, "the last run failed, with status %d: it shows nothing of later operations\n", last.Status)
+	}
 	if l.tool == "" {
 		b.WriteString(f.unnamed())
 		return b.String()

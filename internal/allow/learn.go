@@ -311,12 +311,20 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.denials) == 0 })
 }
 
-// repeats adds the changing of a file to its creation: the next run finds the file that this one has made. To change a
-// socket is to connect to it.
-// See RATIONALE D244.
+// repeats adds the changing of a file to its creation, and the creation to the changing: the next run finds the file that
+// this one has made, or finds that a clean has removed it. To change a socket is to connect to it.
+// See RATIONALE D244 and D417.
 func (p *Planner) repeats(g group) {
-	if at, ok := g.file(); ok && at.Root.Kind == ir.Workspace && g.asks[0].Operation.(ir.Access).Cap == ir.Create {
+	at, ok := g.file()
+	if !ok || at.Root.Kind != ir.Workspace {
+		return
+	}
+	switch g.asks[0].Operation.(ir.Access).Cap {
+	case ir.Create:
 		g.asks[0].Needs = g.asks[0].Needs.With(ir.Update)
+	case ir.Update:
+		g.asks[0].Needs = g.asks[0].Needs.With(ir.Create)
+	default:
 	}
 }
 
