@@ -5,7 +5,7 @@ import "slices"
 // callsVersion is the version of the closed list of system calls: of Allowed, of
 // Refused and of the argument lists in Always. A loader applies the version that it
 // was built with and refuses a specification of another one.
-const callsVersion = 1
+const callsVersion = 2
 
 // CallGroup is some system calls that are treated alike, and the reason.
 type CallGroup struct {
@@ -60,7 +60,7 @@ var allowed = []CallGroup{
 		"map_shadow_stack", "mbind", "membarrier", "memfd_create", "memfd_secret", "mincore", "mlock", "mlock2", "mlockall",
 		"mmap", "mprotect", "mremap", "mseal", "msync", "munlock", "munlockall", "munmap", "pkey_alloc", "pkey_free",
 		"pkey_mprotect", "process_madvise", "remap_file_pages", "rseq", "rseq_slice_yield", "set_mempolicy",
-		"set_mempolicy_home_node",
+		"set_mempolicy_home_node", "shmdt",
 	}},
 	{Name: "processes", Why: "act on the process and its children; Landlock keeps signals and ptrace(2) inside of the sandbox", Calls: []string{
 		"arch_prctl", "capget", "capset", "clone", "execve", "execveat", "exit", "exit_group", "fork", "get_robust_list",
@@ -101,9 +101,9 @@ var refused = []CallGroup{
 	// fall back to clone.
 	{"namespaces", "ENOSYS", "its flags are in memory, where a filter cannot see them; programs fall back to clone", []string{"clone3"}},
 	{"keys", "EPERM", "keys are shared with other processes of the user", []string{"add_key", "keyctl", "request_key"}},
-	{"ipc", "EPERM", "System V objects and POSIX queues are shared with other processes of the user, and Landlock has no right for them", []string{
-		"mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink", "msgctl", "msgget", "msgrcv",
-		"msgsnd", "semctl", "semget", "semop", "semtimedop", "shmat", "shmctl", "shmdt", "shmget",
+	{Objects, "EPERM", "System V objects are shared with other processes of the user; a supervisor gives a tool those of its own run", objectCalls},
+	{"queues", "EPERM", "POSIX queues are shared with other processes of the user, and Landlock has no right for them", []string{
+		"mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink",
 	}},
 	{"kernel", "EPERM", "change or look into the kernel, or open files around their paths", []string{
 		"acct", "bpf", "clock_settime", "delete_module", "fanotify_init", "fanotify_mark", "finit_module", "init_module",
@@ -116,6 +116,13 @@ var refused = []CallGroup{
 		"get_kernel_syms", "getpmsg", "lookup_dcookie", "nfsservctl", "putpmsg", "query_module", "security", "tuxcall",
 		"uselib", "vserver",
 	}},
+}
+
+// Objects is the group of the calls on System V objects. A supervisor that traps them takes its place in Always.
+const Objects = "ipc"
+
+var objectCalls = []string{
+	"msgctl", "msgget", "msgrcv", "msgsnd", "semctl", "semget", "semop", "semtimedop", "shmat", "shmctl", "shmget",
 }
 
 // Always is the blocks of every filter, whatever the policy says: the refused calls, and

@@ -268,6 +268,11 @@ func (s *Supervision) Supervises(n backends.Row) bool {
 	return s != nil && n.Is == ir.Supervised.String() && slices.Contains(s.Gaps, n.Gap)
 }
 
+// Answers reports whether the supervisor answers the calls of a group.
+func (s *Supervision) Answers(group string) bool {
+	return slices.ContainsFunc(s.Traps, func(t Trap) bool { return t.Group == group })
+}
+
 // serves reports whether the supervisor sees every open, whatever is judged: processes of
 // the tool are shown themselves in /proc, and its terminals and shared memory are its own.
 // Tools that only read are spared that.
@@ -317,6 +322,7 @@ func (j judged) list() []Trap {
 		add("starts", nil, "execve", "execveat")
 	}
 	add("watches", nil, "inotify_add_watch")
+	add(Objects, nil, objectCalls...)
 	out = append(out, j.internet.traps()...)
 	for _, b := range others {
 		add("others", b.When, b.Syscalls...)

@@ -97,7 +97,7 @@ func (r *run) supervisor(log *denial.Log) (*supervisor.Supervisor, error) {
 		return nil, failed("%w", err)
 	}
 	o := supervisor.Options{
-		Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
+		Dir: r.dir, Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
 		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.id.Mark,
 		Join: r.joined(), Live: r.asks(), Files: r.files, Policy: r.policy,
 	}
@@ -218,7 +218,11 @@ func (r *run) blocks() []landlock.Block {
 		replaced("network")
 		out = append(out, landlock.Network()...)
 	}
-	return append(landlock.Always(), out...)
+	always := landlock.Always()
+	if r.supervised && r.spec.Supervision.Answers(landlock.Objects) {
+		always = slices.DeleteFunc(always, func(b landlock.Block) bool { return b.Group == landlock.Objects })
+	}
+	return append(always, out...)
 }
 
 // rules are the parts of this start's filter. Under a trace the supervisor answers in place of

@@ -42,6 +42,7 @@ func Sweep(dir string, further ...string) error {
 	if kill && group != "" {
 		endGroup(group, true)
 	}
+	supervisor.RemoveObjects(dir)
 	err := removeTree(dir)
 	if shared != "" {
 		err = errors.Join(err, removeTree(shared))

@@ -399,7 +399,7 @@ var sysno = [...]numbered{
 // allowed has the bit of each number whose call is in the closed list.
 var allowed = [...]uint64{
 	0xffffffff1fffffff,
-	0xffffff7fffffff00,
+	0xffffff7fffffff08,
 	0xfc000005e5ffffbf,
 	0xf880eff7ef2fffff,
 	0xfdeecbffffffffff,

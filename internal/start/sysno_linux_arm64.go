@@ -344,7 +344,7 @@ var allowed = [...]uint64{
 	0xebf7f87ffffbffff,
 	0xffeef8fffdffffff,
 	0xffbf9ffffbfff,
-	0xdfffcf1ffffc0,
+	0xdfffcf1ffffe0,
 	0x3ffafded30,
 	0x0,
 	0xf3f4010000000000,

@@ -151,6 +151,7 @@ func (a *Attended) Wait(over func()) End {
 // finish kills the processes that a tool has left running, until the kernel says that none has its
 // filter any more.
 func (s *Supervisor) finish(a *Attended) {
+	defer s.objects.close()
 	if s.listener == 0 {
 		return
 	}

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -58,6 +59,7 @@ type Supervisor struct {
 	grants              Grants
 	carried, uncompared atomic.Bool
 	images              images
+	objects             objects
 	trampoline          trampoline
 	// placements are the directories and files that the ruleset grants as wholes, absent the
 	// granted paths that were not there at the start. whole is the set of capabilities that the
@@ -110,6 +112,8 @@ type Options struct {
 	// Temp is the temporary directory of the run, Shared the directory that stands for its
 	// shared memory; empty for none.
 	Temp, Shared string
+	// Dir is the directory of the run, which the tool does not reach.
+	Dir string
 	// Files are the standard descriptors of the tool, nil for those of this process.
 	Files *[3]int
 	// Egress is the egress proxy of the run, nil where no rule names a host.
@@ -161,6 +165,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	s := &Supervisor{
 		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used, sought: o.Sought,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
+		objects: objects{path: filepath.Join(o.Dir, ObjectsFile)},
 	}
 	if o.Live != nil {
 		s.grantsLive(*o.Live)

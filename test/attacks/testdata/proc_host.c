@@ -245,11 +245,11 @@ static void ipc(int argc, char **argv) {
 	}
 	int id = shmget(key, 0, 0);
 	if (id >= 0) leak("shmget of another's segment");
-	if (shmget(key + 1000, 4096, IPC_CREAT | 0600) >= 0) leak("left a segment behind");
+	if ((id = shmget(key + 1000, 4096, IPC_CREAT | 0600)) >= 0 && shmctl(id, IPC_RMID, 0)) leak("left a segment behind");
 	if (msgget(key, 0) >= 0) leak("msgget of another's queue");
-	if (msgget(key + 1000, IPC_CREAT | 0600) >= 0) leak("left a message queue behind");
+	if ((id = msgget(key + 1000, IPC_CREAT | 0600)) >= 0 && msgctl(id, IPC_RMID, 0)) leak("left a message queue behind");
 	if (semget(key, 0, 0) >= 0) leak("semget of another's semaphores");
-	if (semget(key + 1000, 1, IPC_CREAT | 0600) >= 0) leak("left semaphores behind");
+	if ((id = semget(key + 1000, 1, IPC_CREAT | 0600)) >= 0 && semctl(id, 0, IPC_RMID)) leak("left semaphores behind");
 	if (syscall(SYS_mq_open, argv[1], O_RDWR) >= 0) leak("mq_open of another's queue");
 	if (syscall(SYS_mq_open, "left", O_RDWR | O_CREAT, 0600, 0) >= 0) leak("left a POSIX queue behind");
 	if (!syscall(SYS_mq_unlink, argv[1])) leak("mq_unlink of another's queue");

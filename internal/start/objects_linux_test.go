@@ -1,0 +1,162 @@
+package start_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// objectKinds are the kinds of System V objects, with the calls that make and use them.
+var objectKinds = map[string]struct {
+	get, control uintptr
+	// size is the second argument of get, none for queues.
+	size uintptr
+	// use names an object by its first argument.
+	use func(id uintptr) syscall.Errno
+	// all are the requests that look at objects of the whole host.
+	all []uintptr
+}{
+	"shm": {unix.SYS_SHMGET, unix.SYS_SHMCTL, 4096, func(id uintptr) syscall.Errno {
+		at, _, e := unix.Syscall(unix.SYS_SHMAT, id, 0, 0)
+		if e == 0 {
+			_, _, e = unix.Syscall(unix.SYS_SHMDT, at, 0, 0)
+		}
+		return e
+	}, []uintptr{13, 14, 15}},
+	"sem": {unix.SYS_SEMGET, unix.SYS_SEMCTL, 1, func(id uintptr) syscall.Errno {
+		add := [3]uint16{0, 1, 0} // struct sembuf: adds 1
+		_, _, e := unix.Syscall(unix.SYS_SEMOP, id, uintptr(unsafe.Pointer(&add)), 1)
+		return e
+	}, []uintptr{18, 19, 20}},
+	"msg": {unix.SYS_MSGGET, unix.SYS_MSGCTL, 0, func(id uintptr) syscall.Errno {
+		text := [2]int64{1, 0} // struct msgbuf: type 1
+		_, _, e := unix.Syscall6(unix.SYS_MSGSND, id, uintptr(unsafe.Pointer(&text)), 1, unix.IPC_NOWAIT, 0, 0)
+		return e
+	}, []uintptr{11, 12, 13}},
+}
+
+// getObject finds or makes an object.
+func getObject(kind string, key, flags int) (int, syscall.Errno) {
+	k := objectKinds[kind]
+	second, third := k.size, uintptr(flags)
+	if kind == "msg" {
+		second, third = uintptr(flags), 0
+	}
+	id, _, e := unix.Syscall(k.get, uintptr(key), second, third)
+	return int(id), e
+}
+
+// controlObject makes a request about an object.
+func controlObject(kind string, id int, request uintptr) syscall.Errno {
+	var buf [512]byte
+	args := [3]uintptr{request, uintptr(unsafe.Pointer(&buf)), 0}
+	if kind == "sem" {
+		args = [3]uintptr{0, request, uintptr(unsafe.Pointer(&buf))}
+	}
+	_, _, e := unix.Syscall6(objectKinds[kind].control, uintptr(id), args[0], args[1], args[2], 0, 0)
+	return e
+}
+
+// objectBase is how an attempt answers with the number of an object.
+const objectBase = 1 << 20
+
+// TestObjects: a supervised tool has System V objects of its own run, which are gone after it, and reaches none of the
+// host's by key, by number or by looking at all.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	x := passing(t, nil)
+	defer x.stop()
+	do := func(format string, args ...any) syscall.Errno {
+		return x.exchange(t, attempt{Op: "object", A: fmt.Sprintf(format, args...)})[0]
+	}
+	var own []string
+	for kind, k := range objectKinds {
+		key := 0x41434353 + len(kind) + int(kind[0])
+		host, e := getObject(kind, key, unix.IPC_CREAT|unix.IPC_EXCL|0o666)
+		if e != 0 {
+			t.Skip("the host makes no objects: ", e)
+		}
+		t.Cleanup(func() { controlObject(kind, host, unix.IPC_RMID) })
+		for question, want := range map[string]syscall.Errno{
+			fmt.Sprintf("get %s %d %d", kind, key, 0):              unix.ENOENT,
+			fmt.Sprintf("use %s %d 0", kind, host):                 unix.EINVAL,
+			fmt.Sprintf("ask %s %d %d", kind, host, unix.IPC_STAT): unix.EINVAL,
+			fmt.Sprintf("ask %s %d %d", kind, host, unix.IPC_SET):  unix.EINVAL,
+			fmt.Sprintf("ask %s %d %d", kind, host, unix.IPC_RMID): unix.EINVAL,
+		} {
+			if got := do("%s", question); got != want {
+				t.Errorf("%s: %v, want %v", question, got, want)
+			}
+		}
+		for _, request := range k.all {
+			if got := do("ask %s %d %d", kind, 0, request); got != unix.EPERM {
+				t.Errorf("%s: request %d looks at the host: %v", kind, request, got)
+			}
+		}
+		id := do("get %s %d %d", kind, key, unix.IPC_CREAT|0o600) - objectBase
+		if int(id) == host || id > objectBase {
+			t.Fatalf("%s: the tool gets %d, the host has %d", kind, id, host)
+		}
+		if again := do("get %s %d %d", kind, key, 0); again != id+objectBase {
+			t.Errorf("%s: by its key it is %d, not %d", kind, again, id+objectBase)
+		}
+		if e := do("get %s %d %d", kind, key, unix.IPC_CREAT|unix.IPC_EXCL); e != unix.EEXIST {
+			t.Errorf("%s: made twice: %v", kind, e)
+		}
+		for _, question := range []string{fmt.Sprintf("use %s %d 0", kind, id), fmt.Sprintf("ask %s %d %d", kind, id, unix.IPC_STAT)} {
+			if e := do("%s", question); e != 0 {
+				t.Errorf("%s: %v", question, e)
+			}
+		}
+		gone := do("get %s 0 %d", kind, 0o600) - objectBase
+		if e := do("ask %s %d %d", kind, gone, unix.IPC_RMID); e != 0 {
+			t.Errorf("%s: removed: %v", kind, e)
+		}
+		if e := do("use %s %d 0", kind, gone); e != unix.EINVAL {
+			t.Errorf("%s: used after it was removed: %v", kind, e)
+		}
+		if e := controlObject(kind, host, unix.IPC_STAT); e != 0 {
+			t.Errorf("%s: the host's object: %v", kind, e)
+		}
+		own = append(own, fmt.Sprintf("%s %d", kind, id))
+	}
+	x.stop()
+	for _, o := range own {
+		kind, number, _ := strings.Cut(o, " ")
+		var id int
+		_, _ = fmt.Sscan(number, &id)
+		if e := controlObject(kind, id, unix.IPC_STAT); e != unix.EINVAL && e != unix.EIDRM {
+			t.Errorf("%s is left behind: %v", o, e)
+		}
+	}
+}
+
+func init() {
+	attempts["object"] = func(a, _ name) error {
+		var verb, kind string
+		var number, argument int
+		if _, err := fmt.Sscan(a.path, &verb, &kind, &number, &argument); err != nil {
+			return err
+		}
+		e := syscall.Errno(unix.EINVAL)
+		switch verb {
+		case "get":
+			var id int
+			if id, e = getObject(kind, number, argument); e == 0 {
+				return syscall.Errno(objectBase + id)
+			}
+		case "use":
+			e = objectKinds[kind].use(uintptr(number))
+		case "ask":
+			e = controlObject(kind, number, uintptr(argument))
+		}
+		if e != 0 {
+			return e
+		}
+		return nil
+	}
+}
