@@ -191,6 +191,9 @@ func (a Attempt) listen() error {
 	if err = unix.Bind(fd, at); err == nil {
 		err = unix.Listen(fd, 1)
 	}
+	if err == nil && addr.Unmap().IsUnspecified() && !everywhere(fd) {
+		err = unix.EACCES // the supervisor has made it at a loopback address
+	}
 	return errors.Join(err, unix.Close(fd))
 }
 
@@ -257,4 +260,15 @@ func address(answer []byte) (addr netip.Addr, err error) {
 		}
 	}
 	return addr, fmt.Errorf("no address: %v", m.RCode)
+}
+
+// everywhere reports whether a socket listens at every address.
+func everywhere(fd int) bool {
+	switch sa, _ := unix.Getsockname(fd); sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		return sa.Addr == [4]byte{}
+	case *unix.SockaddrInet6:
+		return netip.AddrFrom16(sa.Addr).Unmap().IsUnspecified()
+	}
+	return false
 }

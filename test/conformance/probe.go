@@ -117,7 +117,12 @@ func listened(a []string) error {
 	if err != nil {
 		return err
 	}
-	return l.Close()
+	defer l.Close()
+	asked, err := net.ResolveTCPAddr("tcp", a[0])
+	if at := l.Addr().(*net.TCPAddr); err == nil && asked.IP.IsUnspecified() && !at.IP.IsUnspecified() {
+		return fmt.Errorf("%w: it listens at %s", fs.ErrPermission, at)
+	}
+	return err
 }
 
 func forwarded(a []string) error {
