@@ -78,12 +78,16 @@ func envRules(drafts []*envDraft) []ir.EnvRule {
 	return out
 }
 
+// finishEnv puts the rules together: those of a tool and of its presets come in addition to the default, which the base
+// "none" and a rule on all variables that forwards none take away.
+// See RATIONALE D376.
 func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
-	added := c.presetEnv(t, d)
-	if t.Declared.Env = !d.env.Absent(); t.Declared.Env {
+	own := envRules(d.env.Items())
+	t.Declared.Env = !d.env.Absent()
+	if t.Base == ir.BaseNone || slices.ContainsFunc(own, forwardsNone) {
 		t.Env = nil
 	}
-	t.Env = slices.Concat(envRules(added), t.Env, envRules(d.env.Items()))
+	t.Env = slices.Concat(t.Env, envRules(c.presetEnv(t, d)), own)
 	last := map[string]*ir.EnvRule{}
 	for i := range t.Env {
 		r := &t.Env[i]
@@ -93,9 +97,12 @@ func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
 			f.Label = "its value decides which code runs inside the tool"
 			c.findings.Add(f)
 		}
-		if before, ok := last[r.Subject()]; ok && before.Read != r.Read {
+		if before, ok := last[r.Subject()]; ok && before.Read != r.Read && before.Origin.Layer != ir.LayerDefault {
 			c.orderDecides(before, r, leafAt(r.Leaves, "name", r.Origin), "the later rule wins")
 		}
 		last[r.Subject()] = r
 	}
 }
+
+// forwardsNone reports whether a rule is about all variables and forwards none.
+func forwardsNone(r ir.EnvRule) bool { return r.Prefix && r.Name == "" && !r.Read }

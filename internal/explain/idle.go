@@ -12,6 +12,9 @@ func (p *Policy) idle() []line {
 	found, skipped := compare.Idles(p.Tool)
 	var out []line
 	for _, f := range found {
+		if f.Clears() {
+			continue
+		}
 		l := line{origin: f.Rule.Source().String(), note: idleWhy(f)}
 		l.at, l.body = idleBody(f)
 		out = append(out, l)
@@ -118,6 +121,9 @@ func (p *Policy) idleDocs() (docs []IdleDoc, skipped []string) {
 	found, not := compare.Idles(p.Tool)
 	docs = []IdleDoc{}
 	for _, f := range found {
+		if f.Clears() {
+			continue
+		}
 		d := IdleDoc{RuleDoc: ruleDoc(f.ID(), f.Rule), Why: f.Why.String(), Partly: f.Partly, Detail: idleWhy(f), By: []RuleDoc{}}
 		for _, b := range f.By {
 			if b.Rule != nil {

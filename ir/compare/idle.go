@@ -111,6 +111,13 @@ func Idles(t *ir.Tool) (idle []Idle, skipped []ir.Resource) {
 	return idle, skipped
 }
 
+// Clears reports whether a rule about all variables forwards none: it has taken the default variables away, which the
+// policy no longer has, so that the layer still needs it.
+func (i Idle) Clears() bool {
+	e, ok := i.Rule.(*ir.EnvRule)
+	return ok && e.Prefix && e.Name == "" && !e.Read
+}
+
 // search looks for the idle rules of one resource.
 type search struct {
 	tool     *ir.Tool

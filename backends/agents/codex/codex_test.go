@@ -86,6 +86,11 @@ func TestVariables(t *testing.T) {
 	if got := environment(tool); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	// An empty include_only includes all.
+	tool.Env = []ir.EnvRule{{Name: "", Prefix: true}, {Name: "PATH"}}
+	if got := environment(tool); !strings.Contains(got, `inherit = "none"`) {
+		t.Errorf("nothing is forwarded, and the settings are %s", got)
+	}
 }
 
 // TestPatterns: a name that is a pattern has no entry, and the directory in which it is an exception gets no more than
