@@ -134,7 +134,7 @@ func (l *Log) Each(tell func(d *Denial, times int, granted bool)) (lost int) {
 // key tells operations apart.
 func (d *Denial) key() string {
 	target, to := d.targets()
-	return strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to, strconv.FormatBool(d.Own)}, d.words()...), "\x00")
+	return strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to, d.Why, strconv.FormatBool(d.Own)}, d.words()...), "\x00")
 }
 
 // Evidence returns the document of the run's used and refused operations, at most MaxEvidence bytes.
