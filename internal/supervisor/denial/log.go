@@ -54,6 +54,8 @@ type Log struct {
 type seen struct {
 	*Denial
 	times int
+	// shaped is true where the targets differ in the numbers that a shape leaves open.
+	shaped bool
 }
 
 // NewLog returns a log that writes lines to a file, nil for none.
@@ -72,7 +74,7 @@ func NewLogTo(to func(line []byte), limit int64) *Log {
 // tool or the supervisor is killed afterwards.
 // See RATIONALE D61.
 func (l *Log) Add(d *Denial) {
-	key := d.key()
+	key := d.kind()
 	var text []byte
 	if l.file != nil || l.to != nil {
 		// Finding a grant takes a view of the policy, which may be large.
@@ -89,8 +91,9 @@ func (l *Log) Add(d *Denial) {
 	switch s := l.index[key]; {
 	case s != nil:
 		s.times++
+		s.shaped = s.shaped || s.differs(d)
 	case len(l.kept) < l.most:
-		l.index[key] = &seen{d, 1}
+		l.index[key] = &seen{Denial: d, times: 1}
 		l.kept = append(l.kept, l.index[key])
 	}
 }
@@ -220,7 +223,7 @@ func joined(all []*seen) []*seen {
 	var out []*seen
 	by := map[string]*seen{}
 	for _, s := range all {
-		once := seen{s.Denial, 1}
+		once := seen{Denial: s.Denial, times: 1, shaped: s.shaped}
 		key := s.Verb() + "\x00" + once.what() + "\x00" + s.because(false)
 		if first := by[key]; first != nil {
 			first.times += s.times
@@ -238,6 +241,21 @@ func times(n int) string {
 		return "once"
 	}
 	return strconv.Itoa(n) + " times"
+}
+
+// differs reports whether the target of an equal denial is another one.
+func (s *seen) differs(d *Denial) bool {
+	a, _ := s.Denial.targets()
+	b, _ := d.targets()
+	return a != b
+}
+
+// targets are those of the denial, with stars where several have come together.
+func (s *seen) targets() (target, to string) {
+	if target, to = s.Denial.targets(); s.shaped {
+		target = shape(target)
+	}
+	return target, to
 }
 
 // what is the target, and the number of occurrences if more than one.
@@ -275,8 +293,11 @@ func cut(s string, most int) string {
 	return s
 }
 
-// rank puts the refusals first that the configuration can change.
+// rank puts sensitive places first, then the refusals that the configuration can change.
 func (d *Denial) rank() int {
+	if d.sensitive() {
+		return -1
+	}
 	by := slices.Index([]By{ByPolicy, BySupervisor, ByRuleset, ByFilter}, d.By)
 	if _, ok := d.Grant(); !ok && d.By == ByPolicy && d.Verdict.Rule == nil {
 		by++
@@ -306,7 +327,7 @@ func (d *Denial) closed() bool {
 // would grant it, where there is one.
 func (d *Denial) Text() string {
 	toml, ok := d.proposal()
-	text := d.Verb() + " " + (&seen{d, 1}).what() + ": " + d.because(ok)
+	text := d.Verb() + " " + (&seen{Denial: d, times: 1}).what() + ": " + d.because(ok)
 	if why := d.grant().reserved; why != "" && !d.closed() {
 		text += visible.Text("; no grant is proposed: " + why)
 	}
