@@ -103,7 +103,9 @@ func (s *Supervision) Named() *Supervision {
 		out.Traps = slices.DeleteFunc(out.Traps, func(t Trap) bool { return t.Syscalls[0] == "setsockopt" })
 		out.Traps = append(out.Traps,
 			Trap{"datagrams", []string{"socket"}, []Condition{{Arg: 0, In: inet}}},
-			Trap{"datagrams", []string{"setsockopt"}, []Condition{{Arg: 1, In: []string{"IPPROTO_IP", "IPPROTO_IPV6", "IPPROTO_TCP"}}}},
+			Trap{"datagrams", []string{"setsockopt"}, []Condition{
+				{Arg: 1, In: []string{"IPPROTO_IP", "IPPROTO_IPV6", "IPPROTO_TCP"}},
+			}},
 		)
 	}
 	return &out

@@ -25,7 +25,8 @@ type asks struct {
 
 var asking = []asks{
 	{program: "python3", script: "/usr/bin/python3 script", want: []string{
-		"db.example", "192.0.2.5:5432", "[2001:db8::5]:443", "192.0.2.6:123", "192.0.2.53:853", "0.0.0.0:8080", "127.0.0.1:0", "tcp.example",
+		"db.example", "192.0.2.5:5432", "[2001:db8::5]:443", "192.0.2.6:123", "192.0.2.53:853",
+		"0.0.0.0:8080", "127.0.0.1:0", "tcp.example",
 	}, text: `
 import socket
 def tries(f):
@@ -48,24 +49,32 @@ size = s.recv(2)
 answer = s.recv(512)
 assert len(answer) == int.from_bytes(size, "big") and answer[:2] == question[:2] and answer[3] & 15 == 5, answer
 `},
-	{program: "probe", script: "./probe dial=go.example:443 dial=192.0.2.7:80", want: []string{"go.example", "192.0.2.7:80"}},
-	{program: "curl", script: "curl -sS https://curl.example/; curl -sS http://192.0.2.8/", want: []string{"curl.example", "192.0.2.8:80"}},
-	{program: "wget", script: "wget -q -t1 https://wget.example/; wget -q -t1 http://192.0.2.9/", want: []string{"wget.example", "192.0.2.9:80"}},
-	{program: "git", script: "git ls-remote https://git.example/x; git ls-remote git://192.0.2.10/x", want: []string{"git.example", "192.0.2.10:9418"}},
-	{program: "ssh", script: "ssh -F none ssh.example; ssh -F none 192.0.2.11", want: []string{"ssh.example", "192.0.2.11:22"}},
+	{program: "probe", script: "./probe dial=go.example:443 dial=192.0.2.7:80",
+		want: []string{"go.example", "192.0.2.7:80"}},
+	{program: "curl", script: "curl -sS https://curl.example/; curl -sS http://192.0.2.8/",
+		want: []string{"curl.example", "192.0.2.8:80"}},
+	{program: "wget", script: "wget -q -t1 https://wget.example/; wget -q -t1 http://192.0.2.9/",
+		want: []string{"wget.example", "192.0.2.9:80"}},
+	{program: "git", script: "git ls-remote https://git.example/x; git ls-remote git://192.0.2.10/x",
+		want: []string{"git.example", "192.0.2.10:9418"}},
+	{program: "ssh", script: "ssh -F none ssh.example; ssh -F none 192.0.2.11",
+		want: []string{"ssh.example", "192.0.2.11:22"}},
 	{program: "perl", script: "perl script", text: `use IO::Socket::INET;
 IO::Socket::INET->new(PeerAddr => "perl.example:25");
 IO::Socket::INET->new(PeerAddr => "192.0.2.12:25");
 `, want: []string{"perl.example", "192.0.2.12:25"}},
-	{program: "bash", script: "bash -c '</dev/tcp/bash.example/80; </dev/tcp/192.0.2.13/80'", want: []string{"bash.example", "192.0.2.13:80"}},
+	{program: "bash", script: "bash -c '</dev/tcp/bash.example/80; </dev/tcp/192.0.2.13/80'",
+		want: []string{"bash.example", "192.0.2.13:80"}},
 	{program: "openssl", script: "openssl s_client -connect openssl.example:443", want: []string{"openssl.example"}},
 	{program: "node", slow: true, script: "node script", text: `
 require("dns").resolve("ares.example", () => {});
 require("http").get("http://node.example/").on("error", () => {});
 require("net").connect(80, "192.0.2.14").on("error", () => {});
 `, want: []string{"ares.example", "node.example", "192.0.2.14:80"}},
-	{program: "npm", slow: true, script: "npm view x --registry https://npm.example/ --fetch-retries 0", want: []string{"npm.example"}},
-	{program: "pip", slow: true, script: "/usr/bin/pip download --retries 0 -i https://pip.example/ x", want: []string{"pip.example"}},
+	{program: "npm", slow: true, script: "npm view x --registry https://npm.example/ --fetch-retries 0",
+		want: []string{"npm.example"}},
+	{program: "pip", slow: true, script: "/usr/bin/pip download --retries 0 -i https://pip.example/ x",
+		want: []string{"pip.example"}},
 	{program: "java", slow: true, script: "java Script.java", text: `
 class Script {
 	static void tries(String host, int port) {
@@ -77,11 +86,13 @@ class Script {
 	}
 }
 `, want: []string{"java.example", "192.0.2.15:80"}},
-	{program: "go", slow: true, script: "GOPROXY=https://go-proxy.example GOFLAGS=-mod=mod go mod download a.example/x@v1.0.0", want: []string{"go-proxy.example"}},
+	{program: "go", slow: true,
+		script: "GOPROXY=https://go-proxy.example GOFLAGS=-mod=mod go mod download a.example/x@v1.0.0",
+		want:   []string{"go-proxy.example"}},
 }
 
-// TestRefusedHostsHaveNames: whichever program asks, by its own resolver or that of the C library, a policy without a rule on
-// the network refuses it by the name of the host or the address.
+// TestRefusedHostsHaveNames: whichever program asks, by its own resolver or that of the C library, a policy without a
+// rule on the network refuses it by the name of the host or the address.
 func TestRefusedHostsHaveNames(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
@@ -106,7 +117,8 @@ func TestRefusedHostsHaveNames(t *testing.T) {
 
 func (a *asks) run(t *testing.T, file string) {
 	ws := t.TempDir()
-	env := append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(t.TempDir(), "state"), "PATH="+filepath.Dir(file)+":/usr/local/go/bin:/usr/bin:/bin")
+	env := append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(t.TempDir(), "state"),
+		"PATH="+filepath.Dir(file)+":/usr/local/go/bin:/usr/bin:/bin")
 	for name, text := range map[string]string{
 		"script": a.text, "Script.java": a.text, ".env": "", "script.sh": a.script,
 		"accessc.toml": `tools.t = { source = "local", command = "sh", access.fs = [

@@ -244,8 +244,8 @@ func before(a, b bool) int {
 	return 1
 }
 
-// ordered are the proposals as a person reads them: sensitive places first, then the changes that would permit something,
-// and each reason for proposing nothing once, with all that it is about.
+// ordered are the proposals as a person reads them: sensitive places first, then the changes that would permit
+// something, and each reason for proposing nothing once, with all that it is about.
 func (d denialsDoc) ordered() []proposalDoc {
 	rank := func(p proposalDoc) int {
 		switch {

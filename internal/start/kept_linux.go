@@ -34,8 +34,8 @@ func (r *run) sayRefused(log *denial.Log, status syscall.WaitStatus, ended time.
 	}
 }
 
-// sayUnseen says of a tool that has failed, and was refused nothing that this process knows of, that the kernel may have
-// refused something by itself.
+// sayUnseen says of a tool that has failed, and was refused nothing that this process knows of, that the kernel may
+// have refused something by itself.
 // See RATIONALE D385.
 func (r *run) sayUnseen(status syscall.WaitStatus) {
 	const shells = 128 // from here on a shell says by which signal a program has ended

@@ -65,8 +65,8 @@ func (s searched) shorter(name string) []string {
 	return out
 }
 
-// meant is the name that a process asked for: one with few dots is completed by the resolver before it is asked for as it
-// stands. A name of one label is left as it was completed, since rules name hosts in full.
+// meant is the name that a process asked for: one with few dots is completed by the resolver before it is asked for as
+// it stands. A name of one label is left as it was completed, since rules name hosts in full.
 func (s searched) meant(name string) string {
 	all := s.shorter(name)
 	if len(all) == 0 {

@@ -144,7 +144,8 @@ func (d *Denial) kind() string {
 }
 
 func (d *Denial) keyed(target, to string) string {
-	return strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to, d.Why, strconv.FormatBool(d.Own)}, d.words()...), "\x00")
+	all := []string{d.Verb(), d.Wants.String(), target, to, d.Why, strconv.FormatBool(d.Own)}
+	return strings.Join(append(all, d.words()...), "\x00")
 }
 
 // Evidence returns the document of the run's used and refused operations, at most MaxEvidence bytes.

@@ -32,7 +32,7 @@ const (
 	countersWhy = "the JVM shares counters with jps and jstat; without it they do not see it"
 
 	processesWhy = "ps, pgrep, top and agents look at every process; without it they list their own"
-	versionWhy   = "Node programs and the JVM ask whether this is WSL or a container; without it they take it for neither"
+	versionWhy   = "Node programs and the JVM ask whether they run in WSL or a container; without it they say no"
 	identityWhy  = "D-Bus, telemetry and licences ask which machine this is; without it they do without an identity"
 	namesWhy     = "the C library asks a cache of names first; without it it asks the name servers itself"
 
@@ -40,9 +40,9 @@ const (
 	everyProcess = "/proc/[1-9]*/"
 )
 
-// probes were seen under the default policy on Linux 6.18 in November 2026, of Go 1.26, Node 20,
-// OpenJDK 17, Python 3.11, glibc 2.36, ripgrep, ninja, ffmpeg, gdb, procps 4 and Claude Code 2.1. The names of version 2 of
-// cgroups are those in Go's internal/runtime/cgroup and in libuv.
+// probes were seen under the default policy on Linux 6.18 in November 2026, of Go 1.26, Node 20, OpenJDK 17, Python
+// 3.11, glibc 2.36, ripgrep, ninja, ffmpeg, gdb, procps 4 and Claude Code 2.1. The names of version 2 of cgroups are
+// those in Go's internal/runtime/cgroup and in libuv.
 // See RATIONALE D206.
 var probes = []probe{
 	{huge + "hpage_pmd_size", ir.Read, 0, hugeWhy},
@@ -82,7 +82,8 @@ var probes = []probe{
 
 // dialed are sockets that the same holds for.
 var dialed = []string{
-	"/run/nscd/socket", "/var/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/run/systemd/userdb/*", "/run/avahi-daemon/socket",
+	"/run/nscd/socket", "/var/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve",
+	"/run/systemd/userdb/*", "/run/avahi-daemon/socket",
 }
 
 // probe is why the refused operation is a probe, empty for any other.
@@ -116,7 +117,9 @@ func (d *Denial) dials(op ir.Dial) string {
 	return namesWhy
 }
 
-// shape is a target with a star for each number of a process or a device, so that the same question about each is one line.
+// shape is a target with a star for each number of a process or a device, so that the same question about each is one
+// line.
+// See RATIONALE D386.
 func shape(target string) string {
 	if !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") {
 		return target

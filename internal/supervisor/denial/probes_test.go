@@ -67,7 +67,8 @@ func TestNoProbe(t *testing.T) {
 		{"/proc/self/coredump_filter", ir.Read}, {"/proc/1/coredump_filter", ir.Update}, {"/proc/cgroups/x", ir.Read},
 		{"/tmp/hsperfdata_root/1", ir.Read}, {"/tmp/hsperfdata_root", ir.Delete}, {"/tmp/hsperfdata_root/1", ir.Create}, {"/usr/lib/x/__pycache__", ir.Delete}, {"/usr/lib/x/__pycache__/a.pyc", ir.Create},
 		{"/home/u/__pycache__", ir.Create}, {"/etc/shadow", ir.Read},
-		{"/proc/1/environ", ir.Read}, {"/proc/1/stat", ir.Update}, {"/proc/1/fd/stat", ir.Read}, {"/srv/proc/1/stat", ir.Read},
+		{"/proc/1/environ", ir.Read}, {"/proc/1/stat", ir.Update}, {"/proc/1/fd/stat", ir.Read},
+		{"/srv/proc/1/stat", ir.Read},
 	} {
 		if d := refusedAt(x.at, x.cap); d.probe() != "" {
 			t.Errorf("%s %s is no probe", x.cap, x.at)
@@ -121,8 +122,9 @@ func TestShapes(t *testing.T) {
 // TestSocketProbes: the C library asks caches of names before name servers; any other socket is no probe.
 func TestSocketProbes(t *testing.T) {
 	for at, want := range map[string]bool{
-		"/run/nscd/socket": true, "/run/systemd/resolve/io.systemd.Resolve": true, "/run/systemd/userdb/io.systemd.Multiplexer": true,
-		"/run/docker.sock": false, "/run/nscd/socket/x": false,
+		"/run/nscd/socket": true, "/run/systemd/resolve/io.systemd.Resolve": true,
+		"/run/systemd/userdb/io.systemd.Multiplexer": true,
+		"/run/docker.sock":                           false, "/run/nscd/socket/x": false,
 	} {
 		d := sample()
 		op := ir.Dial{On: ir.Direct(ir.Sys(strings.TrimPrefix(at, "/")))}

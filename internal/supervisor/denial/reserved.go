@@ -36,7 +36,8 @@ func Reserved(v *ir.View, at ir.Location) string {
 	return ""
 }
 
-// patterns are those of sensitive paths: the tool's, or the built-in ones, since the policy that a supervisor judges by has none.
+// patterns are those of sensitive paths: the tool's, or the built-in ones, since the policy that a supervisor judges
+// by has none.
 func patterns(v *ir.View) []ir.SensitivePattern {
 	if len(v.Tool.Sensitive) > 0 {
 		return v.Tool.Sensitive
