@@ -213,8 +213,30 @@ func (l *Log) Note(w io.Writer, more string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.total > l.probes {
-		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s; %s\n", visible.Text(l.kept[0].tool()), times(l.total-l.probes), more)
+		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s%s; %s\n",
+			visible.Text(l.kept[0].tool()), times(l.total-l.probes), l.hosts(), more)
 	}
+}
+
+// hosts are the first hosts that the tool asked for, in parentheses; empty for none.
+func (l *Log) hosts() string {
+	const most = 3
+	var out []string
+	for _, s := range l.kept {
+		op, ok := s.Operation.(ir.Connect)
+		if host := visible.Text(op.To.Host.String()); ok && !slices.Contains(out, host) {
+			out = append(out, host)
+		}
+	}
+	switch {
+	case len(out) == 0:
+		return ""
+	case len(out) == 1:
+		return " (host " + out[0] + ")"
+	case len(out) > most:
+		out = append(out[:most], "…")
+	}
+	return " (hosts " + strings.Join(out, ", ") + ")"
 }
 
 // joined puts together what reads the same, such as a program that was tried in each
