@@ -202,7 +202,9 @@ func (c *buildCmd) check(g *globals, res *hostfacts.Result, req build.Request, d
 	if len(findings) > 0 {
 		return g.report(c.Format, findings, res.Files, "nothing was written")
 	}
-	if !slices.ContainsFunc(changes, func(ch build.Change) bool { return ch.Old != nil }) && len(changes) > 0 {
+	there := func(ch build.Change) bool { return ch.Old != nil }
+	manifest := func(ch build.Change) bool { return ch.Path == build.ManifestFile }
+	if slices.ContainsFunc(changes, manifest) && !slices.ContainsFunc(changes, there) {
 		fmt.Fprintf(g.stderr, "nothing is built in %s: run accessc build, and commit the directory\n", c.Out)
 		return exit(exitFindings)
 	}

@@ -62,7 +62,8 @@ func TestCompletedNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"registry.example.ns.svc.cluster.local": "registry.example",
 		"registry.example.cluster.local":        "registry.example",
-		"registry.example":                      "registry.example", "db.ns.svc.cluster.local": "db.ns.svc.cluster.local",
+		"registry.example":                      "registry.example",
+		"db.ns.svc.cluster.local":               "db.ns.svc.cluster.local",
 	} {
 		if got := cluster.meant(name); got != want {
 			t.Errorf("%s: %s, not %s", name, got, want)
