@@ -15,7 +15,8 @@ import (
 func (r *Result) nowhere(t *ir.Tool) (out diag.List) {
 	for i := range t.FS {
 		rule := &t.FS[i]
-		if rule.At.Root.Kind != ir.Workspace || rule.Caps == 0 || rule.Caps.Has(ir.Create) || rule.Origin.Pos.File == "" {
+		grants := rule.At.Root.Kind == ir.Workspace && rule.Caps != 0
+		if !grants || rule.Caps.Has(ir.Create) || rule.Origin.Pos.File == "" {
 			continue
 		}
 		abs := path.Join(r.Resolver.Root, rule.At.Path)
@@ -37,8 +38,8 @@ func (r *Result) nowhere(t *ir.Tool) (out diag.List) {
 	return out
 }
 
-// led are the findings that a compilation for this host adds to a portable one: about external rules that lead elsewhere
-// than approved, or nowhere.
+// led are the findings that a compilation for this host adds to a portable one: about external rules that lead
+// elsewhere than approved, or nowhere.
 func (r *Result) led(opts Options) diag.List {
 	opts.Resolve, opts.Places, opts.Sensitive, opts.Untested = true, false, false, true
 	host, err := Compile(opts)

@@ -52,10 +52,13 @@ func (d *Denial) sensitive() bool {
 	if d.View == nil {
 		return false
 	}
-	return slices.ContainsFunc(ir.Describe(d.Operation).Places, func(p ir.Place) bool {
-		why := Reserved(d.View, p.At)
-		return strings.Contains(why, " is sensitive (")
-	})
+	covered := func(p ir.Place) bool { return Sensitive(d.View, p.At) }
+	return slices.ContainsFunc(ir.Describe(d.Operation).Places, covered)
+}
+
+// Sensitive reports whether a pattern of sensitive paths covers a place.
+func Sensitive(v *ir.View, at ir.Location) bool {
+	return strings.Contains(Reserved(v, at), " is sensitive (")
 }
 
 // WhySocket is why no rule is proposed that permits a connection to a socket.
