@@ -157,11 +157,10 @@ func unwatchedText(k *denial.Kept) string {
 	case command != "":
 		learn = command
 	}
-	return fmt.Sprintf(`%s was started at %s without a supervisor: its policy needs none, so the kernel refused by itself whatever it
-refused, and accessc has not seen it. What is known is the exit status, and what the tool said, such as
-"Permission denied". %s starts it under a supervisor that sees every refusal, slower. If it failed,
+	return fmt.Sprintf(`%s ran at %s under the kernel's rules alone. accessc saw no refusal of it, only how it ended. To see each, run it again, slower:
   %s
-does so as well, names the hosts that it asks for, and writes rules that permit what it was refused.
+To have rules written as well that permit what it was refused, hosts included:
+  %s
 `, k.Tool, k.Begun, again, learn)
 }
 
@@ -367,7 +366,7 @@ func (d denialsDoc) text() string {
 		fmt.Fprintf(&b, "\n%d more are not kept; accessc exec --report FILE lists each\n", d.LeftOut)
 	}
 	if !d.Traced {
-		b.WriteString("\nRefusals that the kernel makes by itself are not among them; accessc exec --trace shows them as well.\n")
+		b.WriteString("\nThe kernel may have refused more, which accessc does not see; accessc exec --trace shows all of it.\n")
 	}
 	return b.String()
 }
