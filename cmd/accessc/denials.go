@@ -157,7 +157,8 @@ func unwatchedText(k *denial.Kept) string {
 	case command != "":
 		learn = command
 	}
-	return fmt.Sprintf(`%s ran at %s under the kernel's rules alone. accessc saw no refusal of it, only how it ended. To see each, run it again, slower:
+	return fmt.Sprintf(`%s ran at %s under the kernel's rules alone. accessc saw no refusal of it, only how it ended.
+To see each, run it again, slower:
   %s
 To have rules written as well that permit what it was refused, hosts included:
   %s
@@ -366,7 +367,8 @@ func (d denialsDoc) text() string {
 		fmt.Fprintf(&b, "\n%d more are not kept; accessc exec --report FILE lists each\n", d.LeftOut)
 	}
 	if !d.Traced {
-		b.WriteString("\nThe kernel may have refused more, which accessc does not see; accessc exec --trace shows all of it.\n")
+		b.WriteString("\nThe kernel may have refused more, which accessc does not see; " +
+			"accessc exec --trace shows all of it.\n")
 	}
 	return b.String()
 }

@@ -21,7 +21,8 @@ var legend = []term{
 }
 
 // cellMeaning explains the numbers of the ledger.
-const cellMeaning = "The numbers count cells. A cell is one kind of operation on the places of one rule, such as create for fs[0]."
+const cellMeaning = "The numbers count cells. " +
+	"A cell is one kind of operation on the places of one rule, such as create for fs[0]."
 
 // Legend explains the words of the ledger, for a terminal or a help text.
 func Legend(s Style) string {
