@@ -253,7 +253,7 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 	if d.source == nil {
 		for _, a := range slices.Concat(d.access, d.constrained) {
 			f := diag.New(diag.AccessNoSource, a.entry.At, a.entry.Span)
-			f.Path, f.Label = a.path, "no layer says how this tool is run"
+			f.Path, f.Label = a.path, "no configuration file says how this tool is run"
 			f.Hint = `add source = "local" and a command to the tool, or correct its name`
 			c.findings.Add(f)
 		}

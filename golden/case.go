@@ -228,6 +228,8 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 		switch w[0] {
 		case "resolve":
 			c.Options.Resolve = true
+		case "places":
+			c.Options.Places = true
 		case "found":
 			c.Found = true
 		case "target":

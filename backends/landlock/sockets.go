@@ -83,6 +83,34 @@ func (n internet) traps() []Trap {
 	)
 }
 
+// Named is the supervision with stand-ins for the sockets of the internet that it refuses: their traps have a
+// refusal name the address or the host that was asked for. It permits nothing besides.
+// See RATIONALE D384.
+func (s *Supervision) Named() *Supervision {
+	n := s.internet()
+	if n.egress {
+		return s
+	}
+	all := n
+	all.egress = true
+	out := *s
+	out.Filter = slices.DeleteFunc(slices.Clone(s.Filter), func(b Block) bool { return b.Group == "network" })
+	out.Filter = append(out.Filter, all.filter()...)
+	out.Traps = slices.DeleteFunc(slices.Clone(s.Traps), func(t Trap) bool { return t.Group == "sockets" })
+	out.Traps = append(out.Traps, all.traps()...)
+	if !n.tcp() {
+		// No socket of the tool takes the options of the internet, and programs give up on one that does not.
+		out.Traps = slices.DeleteFunc(out.Traps, func(t Trap) bool { return t.Syscalls[0] == "setsockopt" })
+		out.Traps = append(out.Traps,
+			Trap{"datagrams", []string{"socket"}, []Condition{{Arg: 0, In: inet}}},
+			Trap{"datagrams", []string{"setsockopt"}, []Condition{
+				{Arg: 1, In: []string{"IPPROTO_IP", "IPPROTO_IPV6", "IPPROTO_TCP"}},
+			}},
+		)
+	}
+	return &out
+}
+
 // addresses returns the targets of rules that allow one address and port.
 func addresses(rules []ir.NetRule) []string {
 	var out []string

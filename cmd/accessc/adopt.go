@@ -99,7 +99,8 @@ func (c *adoptCmd) say(g *globals, s adopt.Server) {
 		return
 	}
 	policy := tomltext.Key(s.Policy)
-	fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s], or the default policy without it\n", name, policy)
+	fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s]; without that table, under the default policy\n",
+		name, policy)
 	if s.Shares != "" {
 		fmt.Fprintf(g.stdout, "# %s: has this table together with %s\n", name, visible.Text(s.Shares))
 	}

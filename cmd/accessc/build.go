@@ -202,6 +202,12 @@ func (c *buildCmd) check(g *globals, res *hostfacts.Result, req build.Request, d
 	if len(findings) > 0 {
 		return g.report(c.Format, findings, res.Files, "nothing was written")
 	}
+	there := func(ch build.Change) bool { return ch.Old != nil }
+	manifest := func(ch build.Change) bool { return ch.Path == build.ManifestFile }
+	if slices.ContainsFunc(changes, manifest) && !slices.ContainsFunc(changes, there) {
+		fmt.Fprintf(g.stderr, "nothing is built in %s: run accessc build, and commit the directory\n", c.Out)
+		return exit(exitFindings)
+	}
 	if len(changes) == 0 {
 		fmt.Fprintf(g.stderr, "%s is up to date\n", c.Out)
 		return nil

@@ -24,7 +24,8 @@ type checkCmd struct {
 // Help implements kong's detailed help.
 func (checkCmd) Help() string {
 	return `Reads every layer, reports all problems at once and writes nothing. A rule that a target
-cannot express is a problem, too. docs/checks.md explains each code.`
+cannot express is a problem, too, and so is one that leads nowhere on this machine, or elsewhere
+than approved. docs/checks.md explains each code.`
 }
 
 // Run implements the command.
@@ -40,7 +41,7 @@ func (c *checkCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	opts.Sensitive = true
+	opts.Sensitive, opts.Places = true, true
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return usageError{err}

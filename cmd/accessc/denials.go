@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,11 +157,11 @@ func unwatchedText(k *denial.Kept) string {
 	case command != "":
 		learn = command
 	}
-	return fmt.Sprintf(`%s was started at %s without a supervisor: its policy needs none, so the kernel refused by itself whatever it
-refused, and accessc has not seen it. What is known is the exit status, and what the tool said, such as
-"Permission denied". %s starts it under a supervisor that sees every refusal, slower. If it failed,
+	return fmt.Sprintf(`%s ran at %s under the kernel's rules alone. accessc saw no refusal of it, only how it ended.
+To see each, run it again, slower:
   %s
-does so as well, names the hosts that it asks for, and writes rules that permit what it was refused.
+To have rules written as well that permit what it was refused, hosts included:
+  %s
 `, k.Tool, k.Begun, again, learn)
 }
 
@@ -221,8 +222,83 @@ func proposalOf(x allow.Proposal) proposalDoc {
 func (d denialsDoc) listed() string {
 	var b strings.Builder
 	b.WriteString(d.ended())
-	for _, e := range d.Denials {
+	var shown []int
+	for i, e := range d.Denials {
 		if e.Probe == "" {
+			shown = append(shown, i)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b int) int { return before(d.Denials[a].Sensitive, d.Denials[b].Sensitive) })
+	b.WriteString(d.entries(shown))
+	return b.String()
+}
+
+// before sorts the first of two before the second if it alone has a property.
+func before(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// ordered are the proposals as a person reads them: sensitive places first, then the changes that would permit
+// something, and each reason for proposing nothing once, with all that it is about.
+func (d denialsDoc) ordered() []proposalDoc {
+	rank := func(p proposalDoc) int {
+		switch {
+		case slices.ContainsFunc(p.Denials, func(i int) bool { return d.Denials[i].Sensitive }):
+			return 0
+		case len(p.Denials) == 0:
+			return 3
+		case p.WhyNot == "":
+			return 1
+		}
+		return 2
+	}
+	var out []proposalDoc
+	for _, p := range d.Proposals {
+		same := func(o proposalDoc) bool { return p.WhyNot != "" && o.WhyNot == p.WhyNot }
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i].Denials = slices.Concat(out[i].Denials, p.Denials)
+			continue
+		}
+		out = append(out, p)
+	}
+	slices.SortStableFunc(out, func(a, b proposalDoc) int { return rank(a) - rank(b) })
+	return out
+}
+
+// fewLines is how many refusals alike in one directory have a line each.
+const fewLines = 3
+
+// entries are lines for some refusals: one for all that are alike in a directory.
+func (d denialsDoc) entries(of []int) string {
+	alike := map[string][]denial.Entry{}
+	key := func(e denial.Entry) string {
+		if e.Sensitive || e.To != "" || !strings.Contains(e.Target, "/") || e.Operation == "connect" {
+			return ""
+		}
+		return e.Operation + "\x00" + path.Dir(e.Target) + "\x00" + e.Reason
+	}
+	for _, i := range of {
+		alike[key(d.Denials[i])] = append(alike[key(d.Denials[i])], d.Denials[i])
+	}
+	var b strings.Builder
+	said := map[string]bool{}
+	for _, i := range of {
+		e, k := d.Denials[i], key(d.Denials[i])
+		switch all := alike[k]; {
+		case k == "" || len(all) <= fewLines:
+			b.WriteString(entryLine(e))
+		case !said[k]:
+			said[k] = true
+			e.Target, e.Times = path.Join(path.Dir(e.Target), "*"), 0
+			for _, o := range all {
+				e.Times += o.Times
+			}
 			b.WriteString(entryLine(e))
 		}
 	}
@@ -275,16 +351,13 @@ func (d denialsDoc) text() string {
 	} else {
 		b.WriteString(d.ended())
 	}
-	for _, p := range d.Proposals {
+	for _, p := range d.ordered() {
 		b.WriteByte('\n')
 		if len(p.Denials) == 0 {
 			b.WriteString("    " + visible.Text(p.Command) + "\n    runs it once more, sees every refusal, names the hosts that it asks for, and writes rules for them\n")
 			continue
 		}
-		for _, i := range p.Denials {
-			b.WriteString(entryLine(d.Denials[i]))
-		}
-		b.WriteString(p.text())
+		b.WriteString(d.entries(p.Denials) + p.text())
 	}
 	if text := presetsText(presetsAbout(d.Denials)); text != "" {
 		b.WriteString("\n" + text)
@@ -294,7 +367,8 @@ func (d denialsDoc) text() string {
 		fmt.Fprintf(&b, "\n%d more are not kept; accessc exec --report FILE lists each\n", d.LeftOut)
 	}
 	if !d.Traced {
-		b.WriteString("\nRefusals that the kernel makes by itself are not among them; accessc exec --trace shows them as well.\n")
+		b.WriteString("\nThe kernel may have refused more, which accessc does not see; " +
+			"accessc exec --trace shows all of it.\n")
 	}
 	return b.String()
 }

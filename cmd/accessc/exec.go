@@ -136,6 +136,7 @@ func (c *execCmd) Run(g *globals) error {
 	req := start.Request{
 		Dir: cwd, Args: c.Args, Call: call, Accept: c.Accept,
 		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary, Evidence: c.Evidence, For: c.For,
+		Again: early.Traced(c.again()),
 	}
 	defer func() {
 		if c.failed != nil {
@@ -153,6 +154,14 @@ func (c *execCmd) Run(g *globals) error {
 		return err
 	}
 	return early.ByWhichRule(err, req.Spec, c.Tool)
+}
+
+// again is the tool of the configuration that is started, empty for a command without one.
+func (c *execCmd) again() string {
+	if c.Command {
+		return ""
+	}
+	return c.Tool
 }
 
 // fromArtifact starts the tool from an artifact, without the configuration.

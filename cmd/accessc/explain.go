@@ -90,7 +90,7 @@ func (c *explainCmd) Run(g *globals) error {
 	}
 	if len(tools) == 0 {
 		tools = []*ir.Tool{ir.NewTool("default")}
-		fmt.Fprintln(g.stderr, "no layer defines a tool; this is the policy that any tool gets")
+		fmt.Fprintln(g.stderr, "no configuration file defines a tool; this is the policy that every command gets")
 	}
 	var policies []*explain.Policy
 	for _, t := range tools {

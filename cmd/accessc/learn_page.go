@@ -24,7 +24,7 @@ func (l *learner) page(f *learned) error {
 	}
 	p := learn.Page{Tool: l.name(), Joined: f.joined, Workspace: filepath.ToSlash(root), Granted: func(string) ir.CapSet { return 0 }}
 	if f.planner != nil {
-		p.Granted, p.Roots = f.planner.Granted, outer(f.planner)
+		p.Granted, p.Roots, p.Sensitive = f.planner.Granted, outer(f.planner), f.planner.Sensitive
 	}
 	out, err := os.CreateTemp(filepath.Dir(l.HTML), ".accessc-learn-")
 	if err != nil {

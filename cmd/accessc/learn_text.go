@@ -209,7 +209,7 @@ func (l *learner) summary(f *learned) string {
 	}
 	for i, u := range f.unused {
 		if i == 0 {
-			b.WriteString("recorded runs did not use these rules, which does not show that nothing needs them:\n")
+			b.WriteString("no recorded run used these rules; other runs may need them:\n")
 		}
 		fmt.Fprintf(&b, "  %s %s, %s:%d\n", u.Resource, visible.Text(u.Rule), visible.Text(u.File), u.Line)
 	}

@@ -53,7 +53,8 @@ func (c *parityCmd) Run(g *globals) error {
 	tools = slices.DeleteFunc(slices.Clone(tools), func(t *ir.Tool) bool { return t.Source.Kind != ir.SourceLocal })
 	if len(tools) == 0 {
 		tools = []*ir.Tool{ir.NewTool("default")}
-		fmt.Fprintln(g.stderr, "no layer defines a tool that accessc confines; this is the policy that any tool gets")
+		fmt.Fprintln(g.stderr, "no configuration file defines a tool that accessc confines; "+
+			"this is the policy that every command gets")
 	}
 	var all []*explain.Parity
 	for _, t := range tools {

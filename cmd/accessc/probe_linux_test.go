@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -116,6 +117,12 @@ func attempt(name, arg string) error {
 // typing are the attempts to answer the user's questions.
 func typing(name, arg string) error {
 	switch name {
+	case "dial":
+		c, err := net.Dial("tcp", arg)
+		if err == nil {
+			err = c.Close()
+		}
+		return err
 	case "type":
 		// Types into the controlling terminal, as an answer to the question there.
 		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)

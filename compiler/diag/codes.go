@@ -68,6 +68,7 @@ const (
 	LoaderVariable  Code = "ACC056"
 	OrderDecides    Code = "ACC060"
 	TakesNothing    Code = "ACC061"
+	NothingThere    Code = "ACC062"
 	BadProgram      Code = "ACC065"
 	BadArgs         Code = "ACC066"
 	ProgramMissing  Code = "ACC067"
@@ -158,6 +159,7 @@ func registry() map[Code]entry {
 			LoaderVariable:  {Warning, "this variable changes how programs load code"},
 			OrderDecides:    {Warning, "only the order of two rules decides"},
 			TakesNothing:    {Error, "a rule changes nothing"},
+			NothingThere:    {Note, "a rule is about a place where nothing is"},
 			BadProgram:      {Error, "not a program"},
 			BadArgs:         {Error, `"**" stands only at the end of an argument list`},
 			ProgramMissing:  {Warning, "a listed program was not found on this host"},

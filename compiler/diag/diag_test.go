@@ -162,7 +162,7 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// TestSARIF: the log names its version and every rule, and each result's rule is one
+// TestSARIF: the log names its version and the rules that occur, and each result's rule is one
 // of them.
 func TestSARIF(t *testing.T) {
 	l, _ := sample()
@@ -194,7 +194,7 @@ func TestSARIF(t *testing.T) {
 	for _, r := range got.Runs[0].Tool.Driver.Rules {
 		rules[r.ID] = true
 	}
-	if got.Version != "2.1.0" || len(rules) != len(diag.Codes()) || len(got.Runs[0].Results) != 2 {
+	if got.Version != "2.1.0" || len(rules) != 2 || len(got.Runs[0].Results) != 2 {
 		t.Fatalf("got version %s, %d rules, %d results", got.Version, len(rules), len(got.Runs[0].Results))
 	}
 	r := got.Runs[0].Results[1]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -218,11 +219,14 @@ func WriteSARIF(w io.Writer, l List, places Places) error {
 	return WriteResults(w, rules, l, places)
 }
 
-// WriteResults renders results of other rules than the findings' as a SARIF 2.1.0 log.
+// WriteResults renders results of other rules than the findings' as a SARIF 2.1.0 log, with the rules that occur in it.
 func WriteResults(w io.Writer, rules []Rule, l List, places Places) error {
 	run := sarifRun{Columns: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "accessc", InformationURI: "https://github.com/accessc/accessc"}
 	for _, known := range rules {
+		if !slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Code == known.ID }) {
+			continue
+		}
 		r := sarifRule{ID: known.ID, Short: sarifText{known.Title}}
 		r.Default.Level = known.Severity.String()
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, r)

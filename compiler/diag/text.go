@@ -42,7 +42,7 @@ func Summary(l List) string {
 		}
 	}
 	var parts []string
-	for _, s := range []Severity{Error, Warning} {
+	for _, s := range []Severity{Error, Warning, Note} {
 		if n := l.Count(s); n > 0 {
 			parts = append(parts, plural.Count(n, s.String()))
 		}

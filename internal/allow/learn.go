@@ -388,6 +388,11 @@ func (p *Planner) Granted(abs string) ir.CapSet {
 	return out
 }
 
+// Sensitive reports whether a pattern of sensitive paths covers a place.
+func (p *Planner) Sensitive(abs string) bool {
+	return denial.Sensitive(p.View, p.asker.Bindings.Locate(abs))
+}
+
 // Permits reports whether the policy permits a recorded operation.
 func (p *Planner) Permits(e denial.Entry) bool {
 	g := p.single(0, e)

@@ -32,7 +32,7 @@ func (p *Planner) mount(g group) (command, whyNot string) {
 	mode := ":ro"
 	switch {
 	case !exists(abs):
-		return "", "nothing is there, so it cannot be mounted"
+		return "", "the place does not exist, and only what exists can be mounted"
 	case caps&ir.Write != 0 && p.startsPrograms(abs):
 		return "", "programs that are not confined start what it says or holds"
 	case caps&ir.Write != 0 && holds(abs, func(info fs.FileInfo) bool { return acts(info) || info.Name() == ".git" }):

@@ -270,7 +270,8 @@ func (b *browser) readable() {
 	if paper["light"] == paper["dark"] {
 		b.t.Errorf("light and dark are both %s", paper["light"])
 	}
-	for _, width := range []int{1280, 800, 400} {
+	b.eval(`document.querySelectorAll("details").forEach(function (d) { d.open = true; })`)
+	for _, width := range []int{1280, 800, 400, 390} {
 		b.size(width)
 		if got, has := b.eval("document.documentElement.scrollWidth"), b.eval("document.documentElement.clientWidth"); got != has {
 			b.t.Errorf("%s wide where there are %s", got, has)
@@ -278,9 +279,18 @@ func (b *browser) readable() {
 		// A table that scrolls inside of its block hides its last column on a phone.
 		b.want(`Array.from(document.querySelectorAll(".matrix td")).filter(function (e) {
 			return e.getBoundingClientRect().right > document.documentElement.clientWidth; }).length`, 0)
+		b.want(crowded, []string{})
 	}
 	b.size(1280)
 }
+
+// crowded lists the cells whose text does not fit, or stands in a column in which words are broken.
+const crowded = `Array.from(document.querySelectorAll(".matrix td, .cells td")).filter(function (td) {
+	var box = td.getBoundingClientRect(), text = td.firstElementChild || td;
+	if (!td.textContent.trim() || !box.width) { return false; }
+	return text.getBoundingClientRect().right > box.right + 1 || td.scrollWidth > td.clientWidth + 1 ||
+		td.textContent.length > 3 && box.width < 30;
+}).map(function (td) { return td.textContent; })`
 
 // inView are the names of the tools that are shown.
 const inView = `Array.from(document.querySelectorAll(".tool")).filter(function (t) { return t.getClientRects().length > 0; })

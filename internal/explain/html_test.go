@@ -2,6 +2,7 @@ package explain
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,6 +65,7 @@ func TestPageInBrowser(t *testing.T) {
 	b := startBrowser(t)
 	t.Run("hostile", func(t *testing.T) { showHostile(t, b) })
 	t.Run("filter", func(t *testing.T) { useFilter(t, b) })
+	t.Run("narrow", func(t *testing.T) { showNarrow(t, b) })
 }
 
 // showHostile: nothing of a hostile policy runs, is markup or is asked for, and all of
@@ -91,6 +93,37 @@ func showHostile(t *testing.T, b *browser) {
 		b.readable()
 		b.quiet()
 	}
+}
+
+// showNarrow: on a phone the cells of what is held stand apart, and their names are not broken.
+func showNarrow(t *testing.T, b *browser) {
+	b.t = t
+	p := policy(writer())
+	p.Ledger = nil
+	for i, a := range []ir.Aspect{
+		ir.AspectRead, ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete, ir.AspectExecute, ir.AspectMetadata,
+	} {
+		why := []ir.Cause{{ID: ir.CauseID(fmt.Sprint("cause", i))}}
+		for _, rule := range []ir.RuleID{"home", "protected"} {
+			for _, on := range ir.Platforms {
+				p.Ledger = append(p.Ledger, ir.Row{
+					Resource: ir.FS, Rules: []ir.RuleID{rule}, Aspects: []ir.Aspect{a}, Platform: on,
+					Levels: ir.Levels{To: 9}, Held: ir.Held{Is: ir.Supervised, Gap: "fs.default", Causes: why},
+				})
+			}
+		}
+	}
+	var page bytes.Buffer
+	if err := HTML(&page, Groups([]*Policy{p}), nil, Style{ABI: 7}); err != nil {
+		t.Fatal(err)
+	}
+	b.load(page.String())
+	b.want(`document.querySelectorAll(".cells td").length > 20`, true)
+	b.readable()
+	b.size(390)
+	b.want(`getComputedStyle(document.querySelector(".matrix td.held"), "::before").content`, `"linux "`)
+	b.quiet()
+	b.size(1280)
 }
 
 func renderChanges(t testing.TB, tools []*ir.Tool) string {

@@ -13,7 +13,7 @@ type term struct{ Word, Meaning string }
 var legend = []term{
 	{ir.Exact.String(), "the system does what the policy says"},
 	{ir.Supervised.String(), "exact too; accessc stays beside the tool and answers the calls that the system cannot judge"},
-	{ir.Stricter.String(), "the system permits less than the policy"},
+	{ir.Stricter.String(), "the system permits less: it may refuse some of what the policy grants"},
 	{ir.Weaker.String(), "the system permits more; the tool starts only if that is accepted by name"},
 	{ir.Advisory.String(), "only a tool that asks the library obeys; to be accepted as well"},
 	{ir.Unenforced.String(), "nothing holds it; to be accepted as well"},
@@ -21,7 +21,8 @@ var legend = []term{
 }
 
 // cellMeaning explains the numbers of the ledger.
-const cellMeaning = "A cell is one aspect of one rule, such as create for fs[0]; 12 supervised are 12 such cells."
+const cellMeaning = "The numbers count cells. " +
+	"A cell is one kind of operation on the places of one rule, such as create for fs[0]."
 
 // Legend explains the words of the ledger, for a terminal or a help text.
 func Legend(s Style) string {

@@ -27,6 +27,9 @@ type Options struct {
 	// Sensitive looks on this host's disk for sensitive paths that rules reach, and for a local layer that
 	// git tracks, and warns.
 	Sensitive bool
+	// Places looks where rules lead on this host, and says which lead nowhere or elsewhere than approved. The policy
+	// stays as it is.
+	Places bool
 	// State overrides the state directory; empty means the user's own.
 	State userdir.Dir
 }
@@ -106,6 +109,12 @@ func (r *Result) check(opts Options) {
 		}
 		findings.Add(r.ownProgram(t)...)
 		findings.Add(r.linkedRules(t)...)
+		if opts.Places {
+			findings.Add(r.nowhere(t)...)
+		}
+	}
+	if opts.Places && !opts.Resolve {
+		findings.Add(r.led(opts)...)
 	}
 	if !r.Findings.Failed() && !opts.Untested {
 		for _, t := range r.Program.Tools {

@@ -133,7 +133,7 @@ func once[T any](ask func(string) T) func(string) T {
 // unspelled is the error about patterns.
 func unspelled(entries []*Entry) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of names that no rule can spell out:", plural.Count(len(without(entries)), "pattern"))
+	fmt.Fprintf(&b, "%s cannot become a rule, which names one path:", plural.Count(len(without(entries)), "pattern"))
 	for _, e := range without(entries) {
 		fmt.Fprintf(&b, "\n  %s: %s %s", e.Place(), e.Key, e.Text)
 	}

@@ -34,6 +34,8 @@ type Page struct {
 	Roots     []string
 	// Granted are the capabilities that the policy grants on an absolute path.
 	Granted func(abs string) ir.CapSet
+	// Sensitive reports whether an absolute path is sensitive; nil where nothing is.
+	Sensitive func(abs string) bool
 }
 
 type pageRoot struct {
@@ -82,6 +84,7 @@ func (p Page) tree() (roots []pageRoot, others []Row, all bool) {
 	for _, root := range append([]string{p.Workspace}, p.Roots...) {
 		all = top.at(strings.TrimPrefix(root, "/")).fill(&left) && all
 	}
+	top.secret(p.Sensitive)
 	workspace := top.at(strings.TrimPrefix(p.Workspace, "/"))
 	row, sum := workspace.row(p.Granted)
 	if !sum.touched && len(sum.idle) > 0 {

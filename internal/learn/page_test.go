@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,34 @@ func TestPage(t *testing.T) {
 	}
 	if strings.Contains(text, "closed") {
 		t.Errorf("what is not granted is told:\n%s", text)
+	}
+}
+
+// TestPageSecret: a sensitive file that a run has read looks like no other, and a refused or untouched one does not.
+func TestPageSecret(t *testing.T) {
+	ws := t.TempDir()
+	op := func(refused int, name string) Operation {
+		e := denial.Entry{Times: 1, Question: []string{"read", ws + "/" + name}}
+		return Operation{Entry: e, Runs: 1, Refused: refused}
+	}
+	var page strings.Builder
+	err := Page{
+		Tool: "t", Workspace: ws,
+		Joined:    Joined{Runs: 1, Operations: []Operation{op(0, "a/.env"), op(1, "b/.env"), op(0, "c")}},
+		Granted:   func(string) ir.CapSet { return ir.All },
+		Sensitive: func(abs string) bool { return filepath.Base(abs) == ".env" },
+	}.Write(&page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`<div class="row">(.*) <span class="tag (\w+)">(.*)</span>`)
+	var rows []string
+	for _, m := range row.FindAllStringSubmatch(page.String(), -1) {
+		rows = append(rows, strings.Join(m[1:], " "))
+	}
+	want := []string{".env secret used read, sensitive", ".env refused refused read", "c used used read"}
+	if !slices.Equal(rows, want) {
+		t.Errorf("%q, not %q", rows, want)
 	}
 }
 

@@ -17,7 +17,17 @@ type place struct {
 	name, abs     string
 	dir           bool
 	used, refused ir.CapSet
-	below         map[string]*place
+	// sensitive is true for a sensitive place that a run used.
+	sensitive bool
+	below     map[string]*place
+}
+
+// secret marks the sensitive places that a run used.
+func (p *place) secret(sensitive func(abs string) bool) {
+	p.sensitive = sensitive != nil && p.used != 0 && sensitive(p.abs)
+	for _, c := range p.below {
+		c.secret(sensitive)
+	}
 }
 
 func (p *place) child(name string) *place {
@@ -66,7 +76,7 @@ func (p *place) fill(left *int) bool {
 // Row is a line of the tree.
 type Row struct {
 	Text, Used, Refused, Idle string
-	Open                      bool
+	Open, Sensitive           bool
 	Children                  []Row
 }
 
@@ -81,7 +91,7 @@ type counts struct {
 // row makes the lines of a place. A directory that no run has touched is one line, and many of them are
 // one together.
 func (p *place) row(granted func(abs string) ir.CapSet) (Row, counts) {
-	out := Row{Text: shown(p), Used: words(p.used), Refused: words(p.refused)}
+	out := Row{Text: shown(p), Used: words(p.used), Refused: words(p.refused), Sensitive: p.sensitive}
 	sum := counts{touched: p.used|p.refused != 0, idle: map[ir.CapSet]int{}}
 	if !p.dir {
 		if caps := granted(p.abs); !sum.touched && caps != 0 {

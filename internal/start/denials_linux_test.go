@@ -92,7 +92,7 @@ func (o *supervised) answers(q asking) bool {
 		"read", "list", "reopen", "write", "both", "empty", "emptyread", "append", "rewrite", "create", "createboth", "createread",
 		"creat", "tmpfile",
 	}, q.op) {
-		return len(o.spec.Supervision.Connect) > 0 && (q.op == "tcp" || q.op == "mapped")
+		return q.op == "tcp" || q.op == "mapped" // also where a unix socket stands for that of the internet
 	}
 	if call == "" {
 		call = "openat"

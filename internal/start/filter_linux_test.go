@@ -212,7 +212,7 @@ func TestShortFilter(t *testing.T) {
 	if most := 420; len(whole) > most {
 		t.Errorf("the filter of a tool without a supervisor takes %d instructions, more than %d", len(whole), most)
 	}
-	if most := 112; len(traps) > most {
+	if most := 140; len(traps) > most {
 		t.Errorf("the traps take %d instructions, more than %d", len(traps), most)
 	}
 	ends := map[unix.SockFilter]int{}

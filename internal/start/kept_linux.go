@@ -1,6 +1,7 @@
 package start
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -25,9 +27,30 @@ func (r *run) sayRefused(log *denial.Log, status syscall.WaitStatus, ended time.
 	case r.req.Quiet:
 	case status.Exited() && status.ExitStatus() == 0:
 		log.Note(r.req.Messages, more)
+	case log.Counted() == 0:
+		r.sayUnseen(status)
 	default:
 		log.Summary(r.req.Messages, more)
 	}
+}
+
+// sayUnseen says of a tool that has failed, and was refused nothing that this process knows of, that the kernel may
+// have refused something by itself.
+// See RATIONALE D385.
+func (r *run) sayUnseen(status syscall.WaitStatus) {
+	const shells = 128 // from here on a shell says by which signal a program has ended
+	if r.req.Again == "" || r.req.Trace || !status.Exited() || status.ExitStatus() > shells {
+		return
+	}
+	why := "the kernel alone confines it, so accessc saw no refusal"
+	if r.supervised {
+		if j := r.spec.Supervision.Judges; j.Reads && j.Updates && j.Names {
+			return // the kernel by itself refuses calls that few programs make
+		}
+		why = "accessc saw no refusal, but the kernel makes some by itself"
+	}
+	_, _ = fmt.Fprintf(r.req.Messages, "accessc: %s ended with status %d; %s: %s names each\n",
+		visible.Text(r.spec.Tool), status.ExitStatus(), why, visible.Text(r.req.Again))
 }
 
 // reading are the rights with which a tool could read a file.

@@ -46,6 +46,9 @@ type Request struct {
 	// leaves out the lines about them at the end.
 	Denials string
 	Quiet   bool
+	// Again is the start under which every refusal is seen, for the line after a failed run whose refusals nothing has
+	// seen; empty for none. This process stays to write it.
+	Again string
 	// Evidence names a file that gets the operations that the tool used and was refused, as Report
 	// does; empty for none. It needs Trace.
 	Evidence string

@@ -153,9 +153,10 @@ type run struct {
 }
 
 // stays reports whether this process waits for the tool.
-// See RATIONALE D63.
+// See RATIONALE D63 and D385.
 func (r *run) stays() bool {
-	return r.supervised || r.req.Record != nil || r.req.Ended != nil || r.site.Lasts
+	says := r.req.Again != "" && !r.req.Quiet
+	return r.supervised || says || r.req.Record != nil || r.req.Ended != nil || r.site.Lasts
 }
 
 // prepare does everything that does not need privileges to be dropped first, and leaves nothing

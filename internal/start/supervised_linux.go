@@ -202,6 +202,14 @@ func (r *run) without() string {
 	return "; without a supervisor of its own it starts with --accept " + strings.Join(cells, " --accept ")
 }
 
+// supervision is that of the specification. Where the network stays closed, refusals name the host.
+func (r *run) supervision() *landlock.Supervision {
+	if r.opens(ir.GapNetHost) {
+		return r.spec.Supervision
+	}
+	return r.spec.Supervision.Named()
+}
+
 // blocks are the calls that the filter of this start refuses: those of every filter, and those
 // that the policy adds. Where net.host was accepted and the specification has ports, these are
 // the network; otherwise a supervised tool has the sockets that its supervisor judges.
@@ -210,7 +218,8 @@ func (r *run) blocks() []landlock.Block {
 	replaced := func(groups ...string) {
 		out = slices.DeleteFunc(slices.Clone(out), func(b landlock.Block) bool { return slices.Contains(groups, b.Group) })
 	}
-	if s := r.spec.Supervision; r.supervised {
+	if r.supervised {
+		s := r.supervision()
 		replaced(s.Replaces...)
 		out = slices.Concat(out, s.Filter)
 	}
@@ -232,7 +241,7 @@ func (r *run) rules() rules {
 	if !r.supervised {
 		return out
 	}
-	out.traps = r.spec.Supervision.Traps
+	out.traps = r.supervision().Traps
 	if r.req.Trace {
 		stay, answered := landlock.Traced(out.blocks, r.abi)
 		var first []landlock.Trap

@@ -144,6 +144,7 @@ func (a *Attended) Wait(over func()) End {
 	over()
 	_ = unix.Close(int(a.tool.process))
 	a.by.egress.flush()
+	a.by.refuser.end()
 	a.by.finish(a)
 	return end
 }

@@ -20,6 +20,9 @@ const portDNS = 53
 
 // datagram makes the pair for a call that asks for a datagram socket.
 func (c sockets) datagram() answer {
+	if c.egress == nil {
+		return c.placeholder()
+	}
 	if p := c.args[2]; p != 0 && p != unix.IPPROTO_UDP {
 		return fails(unix.EPROTONOSUPPORT)
 	}
@@ -49,10 +52,12 @@ func (c sockets) inquire(fd int, raw []byte) answer {
 	switch {
 	case !ok:
 		return fails(unix.EAFNOSUPPORT)
+	case c.egress == nil:
+		return c.closed(fd, to)
 	case to.Port() != portDNS:
 		return fails(unix.ENETUNREACH)
 	}
-	c.egress.remember(fd, to)
+	c.peers.remember(fd, to)
 	return answer{}
 }
 
@@ -76,9 +81,10 @@ func (c sockets) sendto() answer {
 		return proceed
 	}
 	if to.Port() != portDNS {
+		c.asked = append(c.asked, to.String())
 		return c.denies(unix.EACCES, whyDatagram)
 	}
-	c.egress.remember(fd, to)
+	c.peers.remember(fd, to)
 	return proceed
 }
 
@@ -100,7 +106,7 @@ func (c sockets) getpeername() answer {
 	if e != 0 {
 		return proceed
 	}
-	to, ok := c.egress.peer(fd)
+	to, ok := c.peers.peer(fd)
 	if _, err := unix.Getpeername(fd); !ok || err != nil {
 		return proceed
 	}

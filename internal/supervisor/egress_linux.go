@@ -35,18 +35,8 @@ type egress struct {
 	down    bool
 	// asking are the questions to the user that the proxy waits for.
 	asking map[uint32]bool
-	// peers are the addresses that sockets of the tool are connected to in its own eyes, by
-	// their cookies, callers the processes that asked for a connection or a resolver.
-	peers   recent[uint64, netip.AddrPort]
+	// callers are the processes that asked for a connection or a resolver.
 	callers recent[uint64, process]
-	// names are the latest refusals of names, which programs ask for several times.
-	names recent[question, time.Time]
-}
-
-// question is a name that a process asked for.
-type question struct {
-	host ir.Host
-	pid  int
 }
 
 // process is a process of the tool, for reports.
@@ -55,32 +45,6 @@ type process struct {
 	name string
 	// current reports whether a connection is still waited for, nil where no call waits.
 	current func() bool
-}
-
-// maxRecent bounds the supervisor's memory of a tool's sockets.
-const maxRecent = 1 << 16
-
-// recent is a map of the latest entries.
-type recent[K comparable, V any] struct {
-	entries map[K]V
-	order   []K
-	next    int
-}
-
-func (r *recent[K, V]) put(k K, v V) {
-	if r.entries == nil {
-		r.entries = map[K]V{}
-	}
-	if _, known := r.entries[k]; !known {
-		if len(r.order) < maxRecent {
-			r.order = append(r.order, k)
-		} else {
-			delete(r.entries, r.order[r.next])
-			r.order[r.next] = k
-			r.next = (r.next + 1) % maxRecent
-		}
-	}
-	r.entries[k] = v
 }
 
 func newEgress(e *Egress) *egress {
@@ -153,25 +117,6 @@ func (e *egress) flush() {
 	}
 }
 
-// repeats reports whether a process was refused a name a moment ago: a resolver asks for each kind
-// of address, and again where it is refused.
-func (e *egress) repeats(op ir.Operation, by process, now time.Time) bool {
-	c, ok := op.(ir.Connect)
-	if !ok || c.To.Port != 0 {
-		return false
-	}
-	const moment = 5 * time.Second
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	q := question{c.To.Host, by.pid}
-	last, known := e.names.entries[q]
-	if known && now.Sub(last) < moment {
-		return true
-	}
-	e.names.put(q, now)
-	return false
-}
-
 // end fails all questions: without its proxy the tool reaches no host by name.
 func (e *egress) end() {
 	e.mu.Lock()
@@ -236,35 +181,6 @@ func (e *egress) caller(p wire.Packet) process {
 	return e.callers.entries[p.ID]
 }
 
-// remember keeps the address that a socket is connected to in the eyes of the tool.
-func (e *egress) remember(fd int, to netip.AddrPort) {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.peers.put(cookie, to)
-}
-
-// asked reports whether the tool has an address in view at all.
-func (e *egress) asked() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.peers.entries) > 0
-}
-
-func (e *egress) peer(fd int) (netip.AddrPort, bool) {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return netip.AddrPort{}, false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	to, ok := e.peers.entries[cookie]
-	return to, ok
-}
-
 // stateClose is TCP_CLOSE (include/net/tcp_states.h).
 const stateClose = 7
 
@@ -306,7 +222,7 @@ func (c sockets) route(fd int, to netip.AddrPort) answer {
 		_ = c.egress.send(&wire.Packet{Kind: wire.Forget, From: from}, nil)
 		return fails(unix.EINTR)
 	}
-	c.egress.remember(fd, to)
+	c.peers.remember(fd, to)
 	err = c.do(func() error { return connected(fd, raw) })
 	if err != nil && err != unix.EINPROGRESS {
 		_ = c.egress.send(&wire.Packet{Kind: wire.Forget, From: from}, nil)
@@ -436,7 +352,7 @@ func (s *Supervisor) refusedHost(p wire.Packet) {
 		return
 	}
 	r, by, now := s.policy.refusal(p), s.egress.caller(p), time.Now()
-	if s.egress.repeats(r.op, by, now) {
+	if s.asks.repeats(r.op, by, now) {
 		return
 	}
 	s.denied(&denial.Denial{

@@ -21,11 +21,7 @@ import (
 func (c sockets) take(fd, family int, at netip.AddrPort, raw []byte) answer {
 	chosen := at.Port() == 0 && (at.Addr().IsUnspecified() || at.Addr().Unmap().IsLoopback())
 	if family == unix.AF_UNIX {
-		// The socket stands for one of datagrams, which has no address.
-		if c.egress == nil || !chosen {
-			return c.denies(unix.EACCES, whyDatagram)
-		}
-		return answer{}
+		return c.pretend(fd, at, chosen)
 	}
 	near, e := c.nearer(fd, family, at)
 	switch {
@@ -71,12 +67,36 @@ func (c sockets) nearer(fd, family int, at netip.AddrPort) ([]byte, unix.Errno) 
 	return sockaddr(family, netip.AddrPortFrom(addr, near.Port)), 0
 }
 
+// pretend binds a socket that stands for one of the internet. Of datagrams it has no address; a port that the kernel
+// chooses for a stream is judged when it listens.
+func (c sockets) pretend(fd int, at netip.AddrPort, chosen bool) answer {
+	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	switch {
+	case err != nil:
+		return result(err)
+	case kind == unix.SOCK_STREAM && chosen:
+		c.peers.remember(fd, at)
+		return answer{}
+	case kind == unix.SOCK_STREAM:
+		c.permits(c.policy.listen(at))
+		return fails(unix.EACCES)
+	case chosen:
+		return answer{}
+	}
+	c.asked = append(c.asked, at.String())
+	return c.denies(unix.EACCES, whyDatagram)
+}
+
 // listen lets unix sockets wait for connections, and those of the internet at addresses that
 // the policy grants. Without an address the kernel takes all, with a port of its choice.
 func (c sockets) listen() answer {
 	fd, family, e := c.socket()
 	if e != 0 {
 		return fails(e)
+	}
+	if at, stands := c.peers.peer(fd); stands && family == unix.AF_UNIX {
+		c.permits(c.policy.listen(at))
+		return fails(unix.EACCES)
 	}
 	var near []byte
 	if family != unix.AF_UNIX {

@@ -15,14 +15,14 @@ import (
 // standIn duplicates the socket of a call if it stands for one of datagrams, and returns the server
 // that it has asked.
 func (c sockets) standIn() (fd int, server netip.AddrPort, ok bool) {
-	if !c.egress.asked() {
+	if !c.peers.asked() {
 		return -1, server, false
 	}
 	fd, family, e := c.socket()
 	if e != 0 || family != unix.AF_UNIX {
 		return -1, server, false
 	}
-	server, ok = c.egress.peer(fd)
+	server, ok = c.peers.peer(fd)
 	return fd, server, ok
 }
 

@@ -67,7 +67,7 @@ func (c sockets) connect() answer {
 	switch {
 	case family == unix.AF_UNIX && asked == unix.AF_UNIX:
 		return c.dial(fd, raw)
-	case family == unix.AF_UNIX && c.egress != nil:
+	case family == unix.AF_UNIX:
 		return c.inquire(fd, raw)
 	case asked == family || family == unix.AF_INET6 && asked == unix.AF_INET:
 		if to, ok := internet(raw); ok {

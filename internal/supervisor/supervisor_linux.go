@@ -42,6 +42,11 @@ type Supervisor struct {
 	common sync.Mutex
 	// egress is the way to the egress proxy, nil where no rule names a host.
 	egress *egress
+	// refuser answers for name servers where there is no proxy, nil otherwise.
+	refuser *refuser
+	// peers are the addresses that the tool has in view, asks the names that it was refused.
+	peers peers
+	asks  names
 	// listeners are the sockets at which the tool accepts connections.
 	listeners listeners
 	// socketFiles are the socket files that it has bound, where uses are kept.
@@ -173,8 +178,12 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	s.surveys(spec)
 	s.interpreters = interpreted(spec.Programs)
 	s.narrows = policy.view.Tool.Commands.Narrows()
-	if spec.Supervision.Egress && s.egress == nil {
+	switch {
+	case s.egress != nil:
+	case spec.Supervision.Egress:
 		return nil, errNoEgress
+	default:
+		s.refuser = &refuser{}
 	}
 	if o.Mark != nil {
 		s.domains = newDomains(o.Mark.mark)

@@ -15,16 +15,6 @@ func on[T ~struct{ *call }](answers func(T) answer) handler {
 	return func(c *call) answer { return answers(T{c}) }
 }
 
-// hosts is the handler of calls that are trapped only where hosts are known by name.
-func hosts(answers func(sockets) answer) handler {
-	return func(c *call) answer {
-		if c.egress == nil {
-			return fails(unix.EACCES)
-		}
-		return answers(sockets{c})
-	}
-}
-
 // handlers answer the trapped calls, by number, in every supervisor of this process. A trapped call without one fails
 // with ENOSYS.
 func handlers() map[uint32]handler {
@@ -93,13 +83,13 @@ func network() map[uint32]handler {
 		unix.SYS_BIND:    on(sockets.bind),
 		unix.SYS_LISTEN:  on(sockets.listen),
 
-		unix.SYS_SOCKET:      hosts(sockets.datagram),
-		unix.SYS_SENDTO:      hosts(sockets.sendto),
-		unix.SYS_SETSOCKOPT:  hosts(sockets.setsockopt),
-		unix.SYS_GETPEERNAME: hosts(sockets.getpeername),
-		unix.SYS_GETSOCKNAME: hosts(sockets.getsockname),
-		unix.SYS_RECVFROM:    hosts(sockets.recvfrom),
-		unix.SYS_RECVMSG:     hosts(sockets.recvmsg),
+		unix.SYS_SOCKET:      on(sockets.datagram),
+		unix.SYS_SENDTO:      on(sockets.sendto),
+		unix.SYS_SETSOCKOPT:  on(sockets.setsockopt),
+		unix.SYS_GETPEERNAME: on(sockets.getpeername),
+		unix.SYS_GETSOCKNAME: on(sockets.getsockname),
+		unix.SYS_RECVFROM:    on(sockets.recvfrom),
+		unix.SYS_RECVMSG:     on(sockets.recvmsg),
 	}
 }
 

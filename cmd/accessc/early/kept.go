@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/compiled"
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
@@ -67,8 +68,17 @@ func (c *Repeat) Start() error {
 	err = start.Start(start.Request{
 		Spec: c.Spec, Dir: cwd, Args: c.args, Call: call, Accept: c.accept, Environ: os.Environ(),
 		Messages: visible.NewWriter(os.Stderr, false), Report: c.report, Denials: c.state.Denials(c.tool), Quiet: c.quiet,
+		Again: Traced(c.tool),
 	})
 	return ByWhichRule(err, c.Spec, c.tool)
+}
+
+// Traced is the start of a tool, or of a command without a name, under which every refusal is seen.
+func Traced(tool string) string {
+	if tool == "" {
+		return "the same with --trace"
+	}
+	return "accessc exec --trace " + shellword.Quote(tool)
 }
 
 // ByWhichRule adds to a program that the policy of a tool keeps from starting how to ask why.

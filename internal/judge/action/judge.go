@@ -216,7 +216,7 @@ func (j *Judge) joined(policy, rules Verdict) Verdict {
 	out := policy.And(rules)
 	if out.Outcome == 0 {
 		if out.Reason == "" {
-			out.Reason = "no rule is about this action"
+			out.Reason = "no ruleset allows or denies it"
 		}
 		out.Outcome = Unknown
 	}

@@ -67,7 +67,7 @@ func (l *Log) Use(d *Denial) {
 	case s != nil:
 		s.times++
 	case len(l.used) < l.most:
-		l.used[key] = &seen{d, 1}
+		l.used[key] = &seen{Denial: d, times: 1}
 		l.uses = append(l.uses, l.used[key])
 	default:
 		l.unused++
@@ -134,7 +134,18 @@ func (l *Log) Each(tell func(d *Denial, times int, granted bool)) (lost int) {
 // key tells operations apart.
 func (d *Denial) key() string {
 	target, to := d.targets()
-	return strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to, strconv.FormatBool(d.Own)}, d.words()...), "\x00")
+	return d.keyed(target, to)
+}
+
+// kind tells refusals apart that are to be counted together.
+func (d *Denial) kind() string {
+	target, to := d.targets()
+	return d.keyed(shape(target), to)
+}
+
+func (d *Denial) keyed(target, to string) string {
+	all := []string{d.Verb(), d.Wants.String(), target, to, d.Why, strconv.FormatBool(d.Own)}
+	return strings.Join(append(all, d.words()...), "\x00")
 }
 
 // Evidence returns the document of the run's used and refused operations, at most MaxEvidence bytes.

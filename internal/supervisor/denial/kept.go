@@ -64,6 +64,8 @@ type Entry struct {
 	Own bool `json:"own,omitempty"`
 	// Sought is true for a file of the user's home that the tool looked for in its own.
 	Sought bool `json:"sought,omitempty"`
+	// Sensitive is true for a place that a pattern of sensitive paths covers.
+	Sensitive bool `json:"sensitive,omitempty"`
 	// Probe names the program that asks for it, and its way to do without; empty if it is no probe.
 	Probe string `json:"probe,omitempty"`
 }
@@ -163,7 +165,7 @@ func (s *seen) entry() Entry {
 	e := Entry{
 		Times: s.times, Operation: s.Verb(), By: s.By, Reason: s.because(false), Rule: ruleOf(s.Verdict.Rule), Question: s.question(),
 		Needs: s.needed(), Own: s.Own,
-		Probe: s.probe(),
+		Sensitive: s.sensitive(), Probe: s.probe(),
 	}
 	e.Target, e.To = s.targets()
 	return e

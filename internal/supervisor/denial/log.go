@@ -54,6 +54,8 @@ type Log struct {
 type seen struct {
 	*Denial
 	times int
+	// shaped is true where the targets differ in the numbers that a shape leaves open.
+	shaped bool
 }
 
 // NewLog returns a log that writes lines to a file, nil for none.
@@ -72,7 +74,7 @@ func NewLogTo(to func(line []byte), limit int64) *Log {
 // tool or the supervisor is killed afterwards.
 // See RATIONALE D61.
 func (l *Log) Add(d *Denial) {
-	key := d.key()
+	key := d.kind()
 	var text []byte
 	if l.file != nil || l.to != nil {
 		// Finding a grant takes a view of the policy, which may be large.
@@ -89,8 +91,9 @@ func (l *Log) Add(d *Denial) {
 	switch s := l.index[key]; {
 	case s != nil:
 		s.times++
+		s.shaped = s.shaped || s.differs(d)
 	case len(l.kept) < l.most:
-		l.index[key] = &seen{d, 1}
+		l.index[key] = &seen{Denial: d, times: 1}
 		l.kept = append(l.kept, l.index[key])
 	}
 }
@@ -210,8 +213,30 @@ func (l *Log) Note(w io.Writer, more string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.total > l.probes {
-		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s; %s\n", visible.Text(l.kept[0].tool()), times(l.total-l.probes), more)
+		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s%s; %s\n",
+			visible.Text(l.kept[0].tool()), times(l.total-l.probes), l.hosts(), more)
 	}
+}
+
+// hosts are the first hosts that the tool asked for, in parentheses; empty for none.
+func (l *Log) hosts() string {
+	const most = 3
+	var out []string
+	for _, s := range l.kept {
+		op, ok := s.Operation.(ir.Connect)
+		if host := visible.Text(op.To.Host.String()); ok && !slices.Contains(out, host) {
+			out = append(out, host)
+		}
+	}
+	switch {
+	case len(out) == 0:
+		return ""
+	case len(out) == 1:
+		return " (host " + out[0] + ")"
+	case len(out) > most:
+		out = append(out[:most], "…")
+	}
+	return " (hosts " + strings.Join(out, ", ") + ")"
 }
 
 // joined puts together what reads the same, such as a program that was tried in each
@@ -220,7 +245,7 @@ func joined(all []*seen) []*seen {
 	var out []*seen
 	by := map[string]*seen{}
 	for _, s := range all {
-		once := seen{s.Denial, 1}
+		once := seen{Denial: s.Denial, times: 1, shaped: s.shaped}
 		key := s.Verb() + "\x00" + once.what() + "\x00" + s.because(false)
 		if first := by[key]; first != nil {
 			first.times += s.times
@@ -238,6 +263,21 @@ func times(n int) string {
 		return "once"
 	}
 	return strconv.Itoa(n) + " times"
+}
+
+// differs reports whether the target of an equal denial is another one.
+func (s *seen) differs(d *Denial) bool {
+	a, _ := s.Denial.targets()
+	b, _ := d.targets()
+	return a != b
+}
+
+// targets are those of the denial, with stars where several have come together.
+func (s *seen) targets() (target, to string) {
+	if target, to = s.Denial.targets(); s.shaped {
+		target = shape(target)
+	}
+	return target, to
 }
 
 // what is the target, and the number of occurrences if more than one.
@@ -275,8 +315,11 @@ func cut(s string, most int) string {
 	return s
 }
 
-// rank puts the refusals first that the configuration can change.
+// rank puts sensitive places first, then the refusals that the configuration can change.
 func (d *Denial) rank() int {
+	if d.sensitive() {
+		return -1
+	}
 	by := slices.Index([]By{ByPolicy, BySupervisor, ByRuleset, ByFilter}, d.By)
 	if _, ok := d.Grant(); !ok && d.By == ByPolicy && d.Verdict.Rule == nil {
 		by++
@@ -306,7 +349,7 @@ func (d *Denial) closed() bool {
 // would grant it, where there is one.
 func (d *Denial) Text() string {
 	toml, ok := d.proposal()
-	text := d.Verb() + " " + (&seen{d, 1}).what() + ": " + d.because(ok)
+	text := d.Verb() + " " + (&seen{Denial: d, times: 1}).what() + ": " + d.because(ok)
 	if why := d.grant().reserved; why != "" && !d.closed() {
 		text += visible.Text("; no grant is proposed: " + why)
 	}

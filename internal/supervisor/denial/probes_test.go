@@ -2,6 +2,7 @@ package denial
 
 import (
 	"encoding/json"
+	"fmt"
 	"path"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func refusedAt(abs string, c ir.Capability) *Denial {
 func TestProbes(t *testing.T) {
 	l := NewLog(nil)
 	for _, p := range probes {
-		at := strings.NewReplacer("/**/", "/a/b/", "*", "root").Replace(p.pattern)
+		at := strings.NewReplacer("/**/", "/a/b/", "[1-9]*", "17", "*", "root").Replace(p.pattern)
 		if _, err := path.Match(p.pattern, at); err != nil {
 			t.Errorf("%s: %v", p.pattern, err)
 		}
@@ -66,6 +67,8 @@ func TestNoProbe(t *testing.T) {
 		{"/proc/self/coredump_filter", ir.Read}, {"/proc/1/coredump_filter", ir.Update}, {"/proc/cgroups/x", ir.Read},
 		{"/tmp/hsperfdata_root/1", ir.Read}, {"/tmp/hsperfdata_root", ir.Delete}, {"/tmp/hsperfdata_root/1", ir.Create}, {"/usr/lib/x/__pycache__", ir.Delete}, {"/usr/lib/x/__pycache__/a.pyc", ir.Create},
 		{"/home/u/__pycache__", ir.Create}, {"/etc/shadow", ir.Read},
+		{"/proc/1/environ", ir.Read}, {"/proc/1/stat", ir.Update}, {"/proc/1/fd/stat", ir.Read},
+		{"/srv/proc/1/stat", ir.Read},
 	} {
 		if d := refusedAt(x.at, x.cap); d.probe() != "" {
 			t.Errorf("%s %s is no probe", x.cap, x.at)
@@ -78,5 +81,56 @@ func TestNoProbe(t *testing.T) {
 	d.Wants = ir.Caps(ir.Read, ir.Update)
 	if d.probe() != "" {
 		t.Error("opening for writing as well is no probe")
+	}
+}
+
+// TestShapes: the same question about each process is one line with a count, a sensitive place comes first, and neither
+// the number of processes nor that of files takes the place of others in what is kept.
+func TestShapes(t *testing.T) {
+	l := NewLog(nil)
+	for i := 1; i < 2*maxKept; i++ {
+		l.Add(refusedAt(fmt.Sprintf("/proc/%d/stat", i), ir.Read))
+		l.Add(refusedAt(fmt.Sprintf("/proc/%d/task/%d/maps", i, i), ir.Read))
+		l.Add(refusedAt(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology", i), ir.Read))
+	}
+	l.Add(refusedAt("/etc/x1", ir.Read))
+	l.Add(refusedAt("/etc/x2", ir.Read))
+	l.Add(refusedAt("/srv/app/.env", ir.Read))
+	var said strings.Builder
+	l.Summary(&said, "see there")
+	want := `accessc: a tool was refused 1025 times
+  read  /srv/app/.env                               no rule
+  read  /proc/*/task/*/maps ×511                    no rule
+  read  /sys/devices/system/cpu/cpu*/topology ×511  no rule
+  read  /etc/x1                                     no rule
+  read  /etc/x2                                     no rule
+`
+	if said.String() != want {
+		t.Errorf("said\n%s\nnot\n%s", said.String(), want)
+	}
+	var k Kept
+	if err := json.Unmarshal(l.Keep(Kept{}, time.Now()), &k); err != nil || k.LeftOut != 0 || len(k.Denials) != 6 {
+		t.Fatalf("%v: %+v", err, k)
+	}
+	for _, e := range k.Denials {
+		if e.Sensitive != (e.Target == "/srv/app/.env") {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// TestSocketProbes: the C library asks caches of names before name servers; any other socket is no probe.
+func TestSocketProbes(t *testing.T) {
+	for at, want := range map[string]bool{
+		"/run/nscd/socket": true, "/run/systemd/resolve/io.systemd.Resolve": true,
+		"/run/systemd/userdb/io.systemd.Multiplexer": true,
+		"/run/docker.sock":                           false, "/run/nscd/socket/x": false,
+	} {
+		d := sample()
+		op := ir.Dial{On: ir.Direct(ir.Sys(strings.TrimPrefix(at, "/")))}
+		d.Operation, d.Wants, d.Verdict = op, 0, d.View.Decide(op)
+		if got := d.probe() != ""; got != want {
+			t.Errorf("%s: %v", at, got)
+		}
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/once"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -21,7 +23,7 @@ func Reserved(v *ir.View, at ir.Location) string {
 	if at.Root.Kind != ir.Workspace {
 		return ""
 	}
-	for _, s := range v.Tool.Sensitive {
+	for _, s := range patterns(v) {
 		if s.Covers(at.Path) {
 			return fmt.Sprintf("%s is sensitive (%s)", at.Short(), s.Pattern)
 		}
@@ -32,6 +34,31 @@ func Reserved(v *ir.View, at ir.Location) string {
 		}
 	}
 	return ""
+}
+
+// patterns are those of sensitive paths: the tool's, or the built-in ones, since the policy that a supervisor judges
+// by has none.
+func patterns(v *ir.View) []ir.SensitivePattern {
+	if len(v.Tool.Sensitive) > 0 {
+		return v.Tool.Sensitive
+	}
+	return builtin.Get(func() []ir.SensitivePattern { return ir.NewTool("").Sensitive })
+}
+
+var builtin once.Value[[]ir.SensitivePattern]
+
+// sensitive reports whether a pattern covers a place of the operation.
+func (d *Denial) sensitive() bool {
+	if d.View == nil {
+		return false
+	}
+	covered := func(p ir.Place) bool { return Sensitive(d.View, p.At) }
+	return slices.ContainsFunc(ir.Describe(d.Operation).Places, covered)
+}
+
+// Sensitive reports whether a pattern of sensitive paths covers a place.
+func Sensitive(v *ir.View, at ir.Location) bool {
+	return strings.Contains(Reserved(v, at), " is sensitive (")
 }
 
 // WhySocket is why no rule is proposed that permits a connection to a socket.
@@ -45,7 +72,7 @@ func outside(v *ir.View, abs string) string {
 		home = real
 	}
 	home = filepath.ToSlash(home)
-	for _, s := range v.Tool.Sensitive {
+	for _, s := range patterns(v) {
 		rest, ofHome := strings.CutPrefix(s.Pattern, "~/")
 		place := path.Join(home, strings.TrimSuffix(rest, "/"))
 		switch {

@@ -1,0 +1,216 @@
+package supervisor
+
+import (
+	"encoding/binary"
+	"io"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/ir"
+)
+
+// Where no rule names a host, a tool has no proxy and no sockets of the internet. It gets unix sockets in their
+// place, which it could make itself: a connection is refused with its address, and a question to a name server with the
+// name, so that the refusal says which host was asked for.
+// See RATIONALE D384.
+
+// refuser answers the questions to name servers of a tool without a proxy: it refuses each, and looks nothing up.
+type refuser struct {
+	mu   sync.Mutex
+	open map[*os.File]struct{}
+	over bool
+}
+
+// maxRefuser is how many sockets of one tool have their questions read at a time.
+const maxRefuser = 256
+
+// placeholder makes the socket that stands for one of the internet.
+func (c sockets) placeholder() answer {
+	const types = 0xf // net.h, SOCK_TYPE_MASK
+	flags := int(c.args[1])&unix.SOCK_NONBLOCK | unix.SOCK_CLOEXEC
+	hand := answer{hand: true, writes: true, closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
+	if c.args[1]&types == unix.SOCK_STREAM {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|flags, 0)
+		if err != nil {
+			return result(err)
+		}
+		hand.fd = fd
+		return hand
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|flags, 0)
+	if err != nil {
+		return result(err)
+	}
+	if !c.refuses(pair[1], readDatagram) {
+		_ = unix.Close(pair[0])
+		return c.denies(unix.EACCES, whyMany)
+	}
+	hand.fd = pair[0]
+	return hand
+}
+
+// whyMany is the reason for refusing a further socket.
+const whyMany = "too many sockets that ask name servers"
+
+// closed refuses a connection of a socket that stands for one of the internet. Questions to a name server are read.
+func (c sockets) closed(fd int, to netip.AddrPort) answer {
+	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	switch {
+	case err != nil:
+		return result(err)
+	case kind == unix.SOCK_STREAM && to.Port() == portDNS:
+		return c.ask(fd, to)
+	case kind == unix.SOCK_STREAM:
+		c.permits(c.policy.connect(to, false))
+		return fails(unix.EACCES)
+	case to.Port() == portDNS:
+		c.peers.remember(fd, to)
+		return answer{}
+	case to.Addr().Unmap().IsLoopback() && c.trace == nil:
+		// To sort the addresses of this host the C library connects to each; nothing is sent (RFC 6724).
+		return fails(unix.EACCES)
+	}
+	c.asked = append(c.asked, to.String())
+	return c.denies(unix.EACCES, whyDatagram)
+}
+
+// ask connects a stream to the refuser, which reads the questions of a resolver that asks over TCP.
+func (c sockets) ask(fd int, to netip.AddrPort) answer {
+	l, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return result(err)
+	}
+	defer unix.Close(l)
+	if err := unix.Bind(l, &unix.SockaddrUnix{}); err != nil { // a name that the kernel chooses (unix(7), autobind)
+		return result(err)
+	}
+	if err := unix.Listen(l, 1); err != nil {
+		return result(err)
+	}
+	at, err := unix.Getsockname(l)
+	if err == nil {
+		err = c.do(func() error { return unix.Connect(fd, at) })
+	}
+	if err != nil {
+		return result(err)
+	}
+	end, _, err := unix.Accept4(l, unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+	if err != nil {
+		return result(err)
+	}
+	if !c.refuses(end, readStream) {
+		return c.denies(unix.EACCES, whyMany)
+	}
+	c.peers.remember(fd, to)
+	return answer{}
+}
+
+// refuses has the questions that come by one end of a pair refused until it is closed. It takes the descriptor over.
+func (c sockets) refuses(fd int, read func(io.Reader, []byte) (question, frame []byte, err error)) bool {
+	_ = unix.SetNonblock(fd, true)
+	f := os.NewFile(uintptr(fd), "resolver")
+	r := c.refuser
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over || len(r.open) >= maxRefuser {
+		_ = f.Close()
+		return false
+	}
+	if r.open == nil {
+		r.open = map[*os.File]struct{}{}
+	}
+	r.open[f] = struct{}{}
+	s, by := c.Supervisor, process{pid: c.process(), name: c.comm()}
+	s.busy.Go(func() {
+		defer r.drop(f)
+		buf := make([]byte, maxQuestion)
+		for {
+			query, frame, err := read(f, buf)
+			if err != nil {
+				return
+			}
+			reply, name := refused(query)
+			if name != "" {
+				s.refusedName(name, by)
+			}
+			if reply == nil {
+				continue
+			}
+			if _, err := f.Write(append(frame, reply...)); err != nil {
+				return
+			}
+		}
+	})
+	return true
+}
+
+func (r *refuser) drop(f *os.File) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, f)
+	_ = f.Close()
+}
+
+// end closes all sockets of a tool that has ended.
+func (r *refuser) end() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	for f := range r.open {
+		_ = f.Close()
+	}
+}
+
+// readDatagram reads one message. The end of a pair reads nothing when the other is closed.
+func readDatagram(from io.Reader, buf []byte) (question, frame []byte, err error) {
+	n, err := from.Read(buf)
+	if err == nil && n == 0 {
+		err = io.EOF
+	}
+	return buf[:max(n, 0)], nil, err
+}
+
+// readStream reads one message behind its length (RFC 7766), and returns room for that of the answer, which is as long.
+func readStream(from io.Reader, buf []byte) (question, frame []byte, err error) {
+	size := make([]byte, 2)
+	if _, err := io.ReadFull(from, size); err != nil {
+		return nil, nil, err
+	}
+	n := int(binary.BigEndian.Uint16(size))
+	if n > len(buf) {
+		return nil, nil, io.ErrShortBuffer
+	}
+	if _, err := io.ReadFull(from, buf[:n]); err != nil {
+		return nil, nil, err
+	}
+	reply, _ := refused(buf[:n])
+	return buf[:n], binary.BigEndian.AppendUint16(nil, uint16(len(reply))), nil
+}
+
+// whyReverse is the reason for refusing a question for the name of an address (RFC 1035, 3.5), which no rule permits.
+const whyReverse = "names of addresses are not looked up"
+
+// refusedName reports a name that a process asked for.
+func (s *Supervisor) refusedName(name string, by process) {
+	host, now := ir.Host{Kind: ir.HostName, Name: hostSearch().meant(name)}, time.Now()
+	op := ir.Connect{To: ir.Endpoint{Host: host}}
+	d := &denial.Denial{
+		Time: now, By: denial.ByPolicy, Operation: op, Verdict: s.policy.now().Named(host), PID: by.pid, Name: by.name,
+		View: s.policy.view, Roots: s.sandbox.roots,
+	}
+	if strings.HasSuffix(name, ".arpa") {
+		d.By, d.Why = denial.BySupervisor, whyReverse
+	}
+	if s.denied != nil && !d.Verdict.Allowed() && !s.asks.repeats(op, by, now) {
+		s.denied(d)
+	}
+}
