@@ -79,11 +79,9 @@ func envRules(drafts []*envDraft) []ir.EnvRule {
 }
 
 func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
-	added := c.presetEnv(t, d)
-	if t.Declared.Env = !d.env.Absent(); t.Declared.Env {
-		t.Env = nil
-	}
-	t.Env = slices.Concat(envRules(added), t.Env, envRules(d.env.Items()))
+	t.Declared.Env = !d.env.Absent()
+	declared := envRules(d.env.Items())
+	t.Env = slices.Concat(envRules(c.presetEnv(t, d)), baseEnv(t.Base, declared), declared)
 	last := map[string]*ir.EnvRule{}
 	for i := range t.Env {
 		r := &t.Env[i]
@@ -98,4 +96,32 @@ func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
 		}
 		last[r.Subject()] = r
 	}
+}
+
+// baseEnv are the variables of the base that no declared rule takes away. A rule about a prefix takes
+// those below it, though their names are longer.
+// See RATIONALE D376.
+func baseEnv(base ir.BaseName, declared []ir.EnvRule) []ir.EnvRule {
+	if base == ir.BaseNone {
+		return nil
+	}
+	return slices.DeleteFunc(ir.DefaultEnv(), func(r ir.EnvRule) bool {
+		rules := declared
+		if r.Prefix {
+			rules = slices.DeleteFunc(slices.Clone(declared), func(o ir.EnvRule) bool { return !o.Prefix })
+		}
+		return withheld(rules, r.Name)
+	})
+}
+
+// withheld reports whether rules take a variable away on some system: Windows does not tell upper
+// from lower case.
+func withheld(rules []ir.EnvRule, name string) bool {
+	for _, p := range [...]ir.Platform{ir.Linux, ir.Windows} {
+		v := ir.NewEnvView(rules, ir.HomeReal, p).Decide(ir.Forward{Name: name})
+		if !v.Allowed() && v.Reason == ir.ReasonRule {
+			return true
+		}
+	}
+	return false
 }

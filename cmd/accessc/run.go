@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/tomltext"
-	"github.com/accessc/accessc/ir"
 )
 
 // runCmd is "accessc run".
@@ -208,13 +207,6 @@ func (c *runCmd) net() ([]string, error) {
 // env are the rules on variables.
 func (c *runCmd) env() []string {
 	names := slices.Clone(c.Env)
-	if len(names) > 0 && c.Under == "" {
-		var defaults []string
-		for _, r := range ir.DefaultEnv() {
-			defaults = append(defaults, r.Subject())
-		}
-		names = append(defaults, names...)
-	}
 	for i, n := range names {
 		names[i] = "{ name = " + tomltext.String(n) + ", read = true }"
 	}

@@ -90,7 +90,7 @@ func (d *draft) text(head string) string {
 			}
 			fmt.Fprintf(&b, "allow = %t\n", r.allow)
 		}
-		for _, r := range d.variables() {
+		for _, r := range d.env {
 			fmt.Fprintf(&b, "\n[[%s.access.env]] # %s\nname = %s\nread = %t\n", table, r.from, tomltext.String(r.name), r.read)
 		}
 	}
@@ -104,18 +104,6 @@ func (d *draft) text(head string) string {
 		s.write(&b)
 	}
 	return b.String()
-}
-
-// variables are the rules for variables. One rule takes the place of all of the default, so the others of that
-// follow.
-func (d *draft) variables() []envRule {
-	out := slices.Clone(d.env)
-	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TERM"} {
-		if len(d.env) > 0 && !slices.ContainsFunc(d.env, func(r envRule) bool { return r.name == name }) {
-			out = append(out, envRule{name, true, "as without rules for variables"})
-		}
-	}
-	return out
 }
 
 func (r fsRule) writeTo(b *strings.Builder, table string) {

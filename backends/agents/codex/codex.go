@@ -166,6 +166,9 @@ func environment(t *ir.Tool) string {
 			lists[r.Read] = append(lists[r.Read], name)
 		}
 	}
+	if len(lists[true]) == 0 { // an empty include_only filters nothing
+		return "[shell_environment_policy]\ninherit = \"none\"\n"
+	}
 	return fmt.Sprintf("[shell_environment_policy]\ninherit = \"all\"\nexclude = [%s]\ninclude_only = [%s]\n",
 		strings.Join(lists[false], ", "), strings.Join(lists[true], ", "))
 }

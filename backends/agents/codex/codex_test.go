@@ -86,6 +86,10 @@ func TestVariables(t *testing.T) {
 	if got := environment(tool); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	tool.Env = []ir.EnvRule{{Name: "AWS_", Prefix: true}}
+	if got := environment(tool); got != "[shell_environment_policy]\ninherit = \"none\"\n" {
+		t.Errorf("without variables: %s", got)
+	}
 }
 
 // TestPatterns: a name that is a pattern has no entry, and the directory in which it is an exception gets no more than
