@@ -13,12 +13,13 @@ import (
 // See RATIONALE D376.
 func TestVariablesAdd(t *testing.T) {
 	emptyEnvironment(t)
-	names := strings.Fields("PATH HOME USER LANG LC_ALL TZ TERM FOO RUSTUP_HOME")
+	const base, local = "PATH HOME USER LANG LC_ALL TZ TERM", "[tools.t]\nsource = \"local\"\ncommand = \"ls\"\n"
+	names := strings.Fields(base + " FOO RUSTUP_HOME")
 	dir := t.TempDir()
 	for access, want := range map[string]string{
-		"":                                       "PATH HOME USER LANG LC_ALL TZ TERM",
-		`env = [{ name = "FOO", read = true }]`:  "PATH HOME USER LANG LC_ALL TZ TERM FOO",
-		`env = [{ name = "FOO", read = false }]`: "PATH HOME USER LANG LC_ALL TZ TERM",
+		"":                                       base,
+		`env = [{ name = "FOO", read = true }]`:  base + " FOO",
+		`env = [{ name = "FOO", read = false }]`: base,
 		`env = [{ name = "PATH" }, { name = "TZ" }]`:                             "HOME USER LANG LC_ALL TERM",
 		`env = [{ name = "LC_*" }]`:                                              "PATH HOME USER LANG TZ TERM",
 		`env = [{ name = "LC_ALL" }]`:                                            "PATH HOME USER LANG TZ TERM",
@@ -27,16 +28,16 @@ func TestVariablesAdd(t *testing.T) {
 		`env = [{ name = "*" }, { name = "FOO", read = true }]`:                  "FOO",
 		`env = [{ name = "*" }, { name = "L*", read = true }]`:                   "LANG LC_ALL",
 		`env = [{ name = "*" }, { name = "*", read = true }]`:                    strings.Join(names, " "),
-		`env = { strategy = "replace", value = [{ name = "FOO", read = true }]}`: "PATH HOME USER LANG LC_ALL TZ TERM FOO",
-		`env = []`:         "PATH HOME USER LANG LC_ALL TZ TERM",
-		`base = "minimal"`: "PATH HOME USER LANG LC_ALL TZ TERM",
+		`env = { strategy = "replace", value = [{ name = "FOO", read = true }]}`: base + " FOO",
+		`env = []`:         base,
+		`base = "minimal"`: base,
 		`base = "none"`:    "",
-		"base = \"none\"\nenv = [{ name = \"FOO\", read = true }]":                   "FOO",
-		"extends = [\"preset:rust\"]\nenv = [{ name = \"FOO\", read = true }]":       "PATH HOME USER LANG LC_ALL TZ TERM FOO RUSTUP_HOME",
-		"extends = [\"preset:rust\"]\nenv = [{ name = \"*\" }]":                      "",
-		"extends = [\"preset:rust\"]\nenv = [{ name = \"P*\" }, { name = \"HOME\"}]": "USER LANG LC_ALL TZ TERM RUSTUP_HOME",
+		"base = \"none\"\nenv = [{ name = \"FOO\", read = true }]":             "FOO",
+		"extends = [\"preset:rust\"]\nenv = [{ name = \"FOO\", read = true }]": base + " FOO RUSTUP_HOME",
+		"extends = [\"preset:rust\"]\nenv = [{ name = \"*\" }]":                "",
+		"extends = [\"preset:rust\"]\nenv = [{ name = \"P*\" }]":               "HOME USER LANG LC_ALL TZ TERM RUSTUP_HOME",
 	} {
-		for _, head := range []string{"[tools.t]\nsource = \"local\"\ncommand = \"ls\"\n[tools.t.access]\n", "[servers.t.access]\n"} {
+		for _, head := range []string{local + "[tools.t.access]\n", "[servers.t.access]\n"} {
 			res := compileText(t, dir, head+access+"\n")
 			if res.Findings.Failed() {
 				t.Errorf("%s%s: %v", head, access, res.Findings)
@@ -60,7 +61,8 @@ func TestVariablesAdd(t *testing.T) {
 // on Windows.
 func TestNoVariableComesBack(t *testing.T) {
 	emptyEnvironment(t)
-	res := compileText(t, t.TempDir(), "[tools.t]\nsource = \"local\"\ncommand = \"ls\"\naccess.env = [{ name = \"p*\" }]\n")
+	const text = "[tools.t]\nsource = \"local\"\ncommand = \"ls\"\naccess.env = [{ name = \"p*\" }]\n"
+	res := compileText(t, t.TempDir(), text)
 	view := ir.NewEnvView(res.Program.Tools[0].Env, ir.HomeReal, ir.Windows)
 	if view.Decide(ir.Forward{Name: "Path"}).Allowed() {
 		t.Error("p* leaves Path")
