@@ -78,16 +78,10 @@ func envRules(drafts []*envDraft) []ir.EnvRule {
 	return out
 }
 
-// finishEnv puts the rules together: those of a tool and of its presets come in addition to the default, which the base
-// "none" and a rule on all variables that forwards none take away.
-// See RATIONALE D376.
 func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
-	own := envRules(d.env.Items())
 	t.Declared.Env = !d.env.Absent()
-	if t.Base == ir.BaseNone || slices.ContainsFunc(own, forwardsNone) {
-		t.Env = nil
-	}
-	t.Env = slices.Concat(t.Env, envRules(c.presetEnv(t, d)), own)
+	declared := envRules(d.env.Items())
+	t.Env = slices.Concat(envRules(c.presetEnv(t, d)), baseEnv(t.Base, declared), declared)
 	last := map[string]*ir.EnvRule{}
 	for i := range t.Env {
 		r := &t.Env[i]
@@ -97,12 +91,37 @@ func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
 			f.Label = "its value decides which code runs inside the tool"
 			c.findings.Add(f)
 		}
-		if before, ok := last[r.Subject()]; ok && before.Read != r.Read && before.Origin.Layer != ir.LayerDefault {
+		if before, ok := last[r.Subject()]; ok && before.Read != r.Read {
 			c.orderDecides(before, r, leafAt(r.Leaves, "name", r.Origin), "the later rule wins")
 		}
 		last[r.Subject()] = r
 	}
 }
 
-// forwardsNone reports whether a rule is about all variables and forwards none.
-func forwardsNone(r ir.EnvRule) bool { return r.Prefix && r.Name == "" && !r.Read }
+// baseEnv are the variables of the base that no declared rule takes away. A rule about a prefix takes
+// those below it, though their names are longer.
+// See RATIONALE D376.
+func baseEnv(base ir.BaseName, declared []ir.EnvRule) []ir.EnvRule {
+	if base == ir.BaseNone {
+		return nil
+	}
+	return slices.DeleteFunc(ir.DefaultEnv(), func(r ir.EnvRule) bool {
+		rules := declared
+		if r.Prefix {
+			rules = slices.DeleteFunc(slices.Clone(declared), func(o ir.EnvRule) bool { return !o.Prefix })
+		}
+		return withheld(rules, r.Name)
+	})
+}
+
+// withheld reports whether rules take a variable away on some system: Windows does not tell upper
+// from lower case.
+func withheld(rules []ir.EnvRule, name string) bool {
+	for _, p := range [...]ir.Platform{ir.Linux, ir.Windows} {
+		v := ir.NewEnvView(rules, ir.HomeReal, p).Decide(ir.Forward{Name: name})
+		if !v.Allowed() && v.Reason == ir.ReasonRule {
+			return true
+		}
+	}
+	return false
+}

@@ -8,9 +8,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestVariablesAdd: rules about variables come in addition to the default ones, for a tool and a server, with presets and
+// TestVariablesOfAll: rules about variables come in addition to the default ones, for a tool and a server, with presets and
 // without; a name takes its own away, and all go by the star alone or by the base. One rule took PATH away.
-func TestVariablesAdd(t *testing.T) {
+func TestVariablesOfAll(t *testing.T) {
 	all := strings.Fields("PATH HOME USER LANG LC_ALL TZ TERM")
 	without := func(name string) []string {
 		return slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == name })

@@ -6,7 +6,7 @@ func DefaultFS() []FSRule {
 	return []FSRule{{Written: ".", At: In(""), Caps: All, Origin: defaultOrigin}}
 }
 
-// DefaultEnv is the environment of a tool for which no layer declares one.
+// DefaultEnv are the variables of the bases system and minimal, to which declared rules add.
 func DefaultEnv() []EnvRule {
 	names := [...]EnvRule{
 		{Name: "PATH"}, {Name: "HOME"}, {Name: "USER"}, {Name: "LANG"}, {Name: "LC_", Prefix: true}, {Name: "TZ"},

@@ -158,8 +158,8 @@ type Tool struct {
 	Protects  bool
 	Protected []ProtectedPath
 
-	// FS, Net and Env are the declared rules in order, or the default of the type when no layer
-	// declares it.
+	// FS and Net are the declared rules in order, or the default of the type when no layer
+	// declares it. Env has the variables of the base before the declared rules.
 	FS  []FSRule
 	Net []NetRule
 	Env []EnvRule
@@ -183,7 +183,7 @@ type Tool struct {
 }
 
 // Declared says which resource types some layer declared. An undeclared type
-// carries its default.
+// carries its default; that of variables is part of the base.
 type Declared struct {
 	FS, Net, Env bool // the three lists
 }

@@ -111,11 +111,14 @@ func Idles(t *ir.Tool) (idle []Idle, skipped []ir.Resource) {
 	return idle, skipped
 }
 
-// Clears reports whether a rule about all variables forwards none: it has taken the default variables away, which the
-// policy no longer has, so that the layer still needs it.
+// Clears reports whether a rule has taken a variable of the base away, which the policy no longer has, so that the layer
+// still needs it.
 func (i Idle) Clears() bool {
 	e, ok := i.Rule.(*ir.EnvRule)
-	return ok && e.Prefix && e.Name == "" && !e.Read
+	return ok && !e.Read && slices.ContainsFunc(ir.DefaultEnv(), func(d ir.EnvRule) bool {
+		name := strings.ToUpper(e.Name)
+		return name == d.Name || e.Prefix && strings.HasPrefix(d.Name, name) || d.Prefix && strings.HasPrefix(name, d.Name)
+	})
 }
 
 // search looks for the idle rules of one resource.

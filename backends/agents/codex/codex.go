@@ -166,12 +166,11 @@ func environment(t *ir.Tool) string {
 			lists[r.Read] = append(lists[r.Read], name)
 		}
 	}
-	inherit := "all"
-	if !slices.ContainsFunc(t.Env, func(r ir.EnvRule) bool { return r.Read }) {
-		inherit = "none" // an empty list of Codex includes all
+	if len(lists[true]) == 0 { // an empty include_only filters nothing
+		return "[shell_environment_policy]\ninherit = \"none\"\n"
 	}
-	return fmt.Sprintf("[shell_environment_policy]\ninherit = %q\nexclude = [%s]\ninclude_only = [%s]\n",
-		inherit, strings.Join(lists[false], ", "), strings.Join(lists[true], ", "))
+	return fmt.Sprintf("[shell_environment_policy]\ninherit = \"all\"\nexclude = [%s]\ninclude_only = [%s]\n",
+		strings.Join(lists[false], ", "), strings.Join(lists[true], ", "))
 }
 
 // granted reports whether a rule that withholds is about variables of one that forwards several.

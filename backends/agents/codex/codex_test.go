@@ -86,10 +86,9 @@ func TestVariables(t *testing.T) {
 	if got := environment(tool); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// An empty include_only includes all.
-	tool.Env = []ir.EnvRule{{Name: "", Prefix: true}, {Name: "PATH"}}
-	if got := environment(tool); !strings.Contains(got, `inherit = "none"`) {
-		t.Errorf("nothing is forwarded, and the settings are %s", got)
+	tool.Env = []ir.EnvRule{{Name: "AWS_", Prefix: true}}
+	if got := environment(tool); got != "[shell_environment_policy]\ninherit = \"none\"\n" {
+		t.Errorf("without variables: %s", got)
 	}
 }
 
