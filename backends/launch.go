@@ -64,7 +64,7 @@ func NewLaunch(t *ir.Tool, target Target, ledger ir.Ledger) Launch {
 		Tool: t.Name, Workspace: target.Place(ir.In("")), Environment: []Variable{}, Needs: []Row{}, Context: target.Context,
 	}
 	for _, r := range ledger {
-		if r.Is == ir.Supervised || !r.Is.Held() {
+		if r.Is == ir.Supervised && r.Gap != "" || !r.Is.Held() {
 			l.Needs = append(l.Needs, NewRow(r))
 		}
 	}

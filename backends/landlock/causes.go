@@ -22,6 +22,7 @@ const (
 	whyExecute    ir.CauseID = "landlock.execute"
 	whyMetadata   ir.CauseID = "landlock.metadata"
 	whyNoUpdate   ir.CauseID = "landlock.no-update"
+	whyOwn        ir.CauseID = "landlock.own"
 	whyRefer      ir.CauseID = "landlock.refer"
 	whyPinned     ir.CauseID = "landlock.pinned"
 	whyGain       ir.CauseID = "landlock.escalation"
@@ -89,8 +90,10 @@ func Sentences() backends.Sentences {
 		whyExecute:  "the kernel opens a program for reading before it starts it",
 		whyMetadata: "Landlock has no right for mode, owner, times and attributes",
 		whyNoUpdate: "calls that change mode, owner, times or attributes are refused everywhere",
-		whyRefer:    "moves and links between directories are refused: Landlock allows them from ABI 2",
-		whyPinned:   "Landlock allows a directory that leads to a rule's path to be renamed",
+		whyOwn: "a supervisor makes calls that change mode, owner, times or attributes in the tool's own directories; " +
+			"a host without one refuses them everywhere",
+		whyRefer:  "moves and links between directories are refused: Landlock allows them from ABI 2",
+		whyPinned: "Landlock allows a directory that leads to a rule's path to be renamed",
 		whyGain: "Landlock compares rights, and the new directory does not show all that a file would " +
 			"gain there",
 		whyNames: "Landlock knows directories and files, and no names: protected ones could be created in every " +

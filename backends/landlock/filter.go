@@ -134,6 +134,18 @@ func (s *ruleset) updatesMetadata() bool {
 	return granted
 }
 
+// updatesOwn reports whether the policy grants update in the tool's private directories, and nowhere else but on the
+// devices of the base. A host without a supervisor refuses the calls there as well.
+// See RATIONALE D379.
+func (s *ruleset) updatesOwn() bool {
+	granted := false
+	s.walk(func(r *ir.Region) {
+		private := r.At.Root.Kind == ir.Home || r.At.Root.Kind == ir.Temp
+		granted = granted || private && r.Caps.Has(ir.Update)
+	})
+	return granted && !s.updatesMetadata()
+}
+
 // refusesLinks reports whether some region lets names be made without granting the capabilities
 // that a hard link to it needs.
 func (s *ruleset) refusesLinks() bool {

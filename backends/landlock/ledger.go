@@ -190,8 +190,8 @@ func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, abi int) ir.Held {
 	switch cell.Aspect {
 	case ir.AspectMetadata:
 		private := r.At.Root.Kind == ir.Home || r.At.Root.Kind == ir.Temp
-		if private && w.noMetadata {
-			return backends.Stricter(whyNoUpdate)
+		if private && w.noMetadata && r.Caps.Has(ir.Update) {
+			return backends.Supervised("", whyOwn)
 		}
 		return w.metadata(r.Caps.Has(ir.Update))
 	case ir.AspectMove:

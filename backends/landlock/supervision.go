@@ -90,6 +90,8 @@ type Granted struct {
 type judged struct {
 	Judges
 	metadata, programs bool
+	// own is set where metadata calls can succeed in the tool's own directories alone. The kernel decides its opens.
+	own bool
 	internet
 	// narrows is set where some program has fewer variables than the tool.
 	narrows bool
@@ -131,7 +133,7 @@ func (s *ruleset) judges() Judges {
 // judged are the classes of j and the other parts of the policy that have a supervisor see every open.
 func (s *ruleset) judged(j Judges) judged {
 	return judged{
-		Judges: j, metadata: s.updatesMetadata(), programs: s.view.Tool.Commands != nil,
+		Judges: j, metadata: s.updatesMetadata(), own: s.updatesOwn(), programs: s.view.Tool.Commands != nil,
 		narrows: s.view.Tool.Commands.Narrows(), late: s.view.Tool.LateOpen,
 	}
 }
@@ -194,7 +196,7 @@ func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision
 	}
 	j := s.judged(s.judges())
 	j.internet = out.internet()
-	if len(out.Gaps) == 0 && !j.Lists && !j.late {
+	if len(out.Gaps) == 0 && !j.Lists && !j.late && !j.own {
 		return nil, nil
 	}
 	// Without these the tool makes no names in shared memory (sem_open(3)).
@@ -204,8 +206,8 @@ func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision
 	if j.serves() {
 		out.Replaces = append(out.Replaces, "openat2")
 	}
-	if j.metadata {
-		out.Replaces = append(out.Replaces, "set-id")
+	if j.metadata || j.own {
+		out.Replaces = append(out.Replaces, "set-id", "metadata")
 		out.Filter = append(out.Filter, newerMetadata)
 	}
 	if j.programs {
@@ -311,7 +313,7 @@ func (j judged) list() []Trap {
 		add("names", nil, "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir")
 		add("moves", nil, "rename", "renameat", "renameat2", "link", "linkat")
 	}
-	if j.metadata {
+	if j.metadata || j.own {
 		add("metadata", nil, trappedMetadata()...)
 		add("metadata", metadata[1].When, "ioctl")
 	}

@@ -163,7 +163,7 @@ func (r *run) cell(row ir.Row) RecordCell {
 		if !slices.Contains(c.Means, meansSupervisor) {
 			c.Means = append(c.Means, meansSupervisor)
 		}
-	case row.Is == ir.Supervised:
+	case row.Is == ir.Supervised && row.Gap != "":
 		c.Held = false
 	case row.Resource == ir.Limits && slices.Equal(c.Means, []string{meansCgroup}):
 		c.Held = true
