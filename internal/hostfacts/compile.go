@@ -44,6 +44,7 @@ type Result struct {
 	home      string
 	base      map[ir.BaseName][]ir.FSRule
 	guarded   []ir.ProtectedPath
+	outside   []guardedPlace
 	sensitive map[ir.Root][]ir.Location
 }
 
