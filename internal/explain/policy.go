@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -190,9 +191,7 @@ func (p *Policy) privateLines() []line {
 	for _, r := range ir.ImpliedRules(p.Tool) {
 		out = append(out, line{at: at(r.At.String(), r.Caps), origin: r.Origin.String()})
 	}
-	if l, ok := p.protected(); ok {
-		out = append(out, l)
-	}
+	out = append(out, p.protected()...)
 	if p.Tool.Base != ir.BaseNone {
 		out = append(out, line{
 			body:   "outside: base " + p.Tool.Base.String() + ", version " + strconv.Itoa(ir.BaseVersion),
@@ -203,20 +202,24 @@ func (p *Policy) privateLines() []line {
 }
 
 // protected counts the paths that keep their contents where the policy grants writing
-// around them.
-func (p *Policy) protected() (line, bool) {
-	n := 0
-	if r := p.View.Regions(ir.Root{Kind: ir.Workspace}); r != nil {
-		r.Walk(func(r *ir.Region) {
+// around them, in the workspace and in each place of an external rule.
+func (p *Policy) protected() (out []line) {
+	for _, root := range p.View.Roots() {
+		n := 0
+		p.View.Regions(root).WalkRoot(func(r *ir.Region) {
 			if r.Guarded() {
 				n++
 			}
 		})
+		where := ""
+		if root.Kind == ir.External {
+			where = " of this repository in " + root.Name
+		}
+		if n > 0 {
+			out = append(out, line{body: "not written: " + plural.Count(n, "protected path") + where, origin: "explain --base"})
+		}
 	}
-	if n == 0 {
-		return line{}, false
-	}
-	return line{body: "not written: " + strconv.Itoa(n) + " protected paths", origin: "explain --base"}, true
+	return out
 }
 
 func (p *Policy) network() []line {

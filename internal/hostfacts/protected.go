@@ -27,6 +27,7 @@ func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 }
 
 // elsewhere are the protected paths in the targets of external rules. A target that has two rules has them in both.
+// See RATIONALE D410.
 func (r *Result) elsewhere(targets map[string]resolve.RulePath) (out []ir.ProtectedPath) {
 	for _, p := range r.outside {
 		deepest := ""
@@ -47,6 +48,21 @@ func (r *Result) elsewhere(targets map[string]resolve.RulePath) (out []ir.Protec
 		return cmp.Or(strings.Compare(a.Root.Name, b.Root.Name), strings.Compare(a.Path, b.Path), order(a.Open, b.Open))
 	})
 	return slices.CompactFunc(out, func(a, b ir.ProtectedPath) bool { return a.At() == b.At() && a.Open == b.Open })
+}
+
+// Guarded is how many protected paths the target of an external rule has that a tool may otherwise write.
+func (r *Result) Guarded(t *ir.Tool, name string) (n int) {
+	root := ir.Root{Kind: ir.External, Name: name}
+	writes := func(f ir.FSRule) bool { return f.At.Root == root && f.Caps&ir.Write != 0 }
+	if t == nil || !slices.ContainsFunc(t.FS, writes) {
+		return 0
+	}
+	for _, p := range r.Protected(t) {
+		if p.Root == root && !p.Open {
+			n++
+		}
+	}
+	return n
 }
 
 // order has what is open come last.

@@ -1,0 +1,119 @@
+//go:build linux
+
+package attacks_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// linked makes the workspace a linked work tree of a repository outside, and gives its tool a rule on a place there.
+func linked(mount string) func(*place) {
+	return func(p *place) {
+		main := p.outside + "/main"
+		p.git("init", "-q", "-b", "main", main)
+		p.git("-C", main, "-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "one")
+		p.git("-C", main, "worktree", "add", "-q", p.outside+"/w")
+		p.git("-C", main, "worktree", "add", "-q", p.outside+"/other")
+		p.write(".git", "gitdir: "+main+"/.git/worktrees/w\n")
+		p.write(main+"/.git/worktrees/w/gitdir", p.ws+"/.git\n")
+		reach(p, mount)
+	}
+}
+
+// reach has the tool write in a place outside, by a rule of its own.
+func reach(p *place, mount string) {
+	p.symlink(p.outside+mount, "reach")
+	p.approve("reach")
+	const rule = `access.fs = [{ path = "reach", external = true, read = true, write = true }, `
+	rules := strings.Replace(granted, "access.fs = [", rule, 1)
+	p.write("accessc.toml", "[tools.t]\nsource = \"local\"\ncommand = \"bin/tool\"\n"+rules)
+}
+
+// TestRepositoryElsewhere: the files by which git starts programs stay as they are also where a rule leads to the
+// repository of the workspace or is around it. Cause: only places of the workspace were protected, so a mount of the
+// common directory of a linked work tree opened its hooks and configuration.
+func TestRepositoryElsewhere(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	own := under("main/.git/worktrees/w/", "config.worktree", "commondir", "gitdir", "hooks/x", "config")
+	both := append(under("main/.git/", "hooks/post-commit", "config", "config.lock", "config.worktree", "info/attributes",
+		"modules/m/config", "worktrees/other/config.worktree", "worktrees/new/commondir"), own...)
+	super := append(under("super/.git/", "hooks/x", "config", "info/attributes"),
+		under("super/.git/modules/m/", "config", "hooks/x")...)
+	for _, c := range []struct {
+		name, mount string
+		files       []string
+		good        string
+		setup       func(*place)
+	}{
+		{"the common directory", "/main/.git", both, "main/.git/worktrees/w/index.lock", linked("/main/.git")},
+		{"a directory around it", "/main", both, "main/.git/objects/x", linked("/main")},
+		{"the work tree's directory", "/main/.git/worktrees/w", own, "main/.git/worktrees/w/HEAD.lock",
+			linked("/main/.git/worktrees/w")},
+		{"hooks elsewhere", "", []string{"hooks/pre-commit", "more/config", "more/config.lock"}, "more/x", func(p *place) {
+			p.make(p.outside + "/hooks")
+			p.make(p.outside + "/more")
+			linked("")(p)
+			p.git("-C", p.outside+"/main", "config", "core.hooksPath", p.outside+"/hooks")
+			p.git("-C", p.outside+"/main", "config", "include.path", p.outside+"/more/config")
+		}},
+		{"a submodule", "/super", super, "super/.git/modules/m/index.lock", func(p *place) {
+			p.git("init", "-q", p.outside+"/super")
+			p.make(p.outside + "/super/.git/modules")
+			p.git("init", "-q", "--separate-git-dir", p.outside+"/super/.git/modules/m", p.outside+"/m")
+			p.write(".git", "gitdir: "+p.outside+"/super/.git/modules/m\n")
+			reach(p, "/super")
+		}},
+		{"a repository around the workspace", "", under("repo/.git/", "hooks/x", "config"), "repo/beside", func(p *place) {
+			p.git("init", "-q", p.outside+"/repo")
+			p.must(os.Rename(p.ws, p.outside+"/repo/ws"))
+			p.ws = p.outside + "/repo/ws"
+			reach(p, "/repo")
+		}},
+	} {
+		for user, uid := range players(c.mount == "/main") {
+			t.Run(c.name+" as "+user, func(t *testing.T) {
+				t.Parallel()
+				elsewhere(t, c.files, c.good, c.setup, uid)
+			})
+		}
+	}
+}
+
+func under(dir string, names ...string) (out []string) {
+	for _, n := range names {
+		out = append(out, dir+n)
+	}
+	return out
+}
+
+// elsewhere has a tool write files outside that it may not, and one that it may.
+func elsewhere(t *testing.T, files []string, good string, setup func(*place), uid int) {
+	p := newPlace(t, scene{tool: "#!/bin/sh\n", toml: granted, setup: setup}, accessc(t), uid)
+	at := func(name string) string { return p.outside + "/" + name }
+	var script strings.Builder
+	script.WriteString("#!/bin/sh\n")
+	for _, f := range append([]string{good}, files...) {
+		fmt.Fprintf(&script, "mkdir -p $(dirname %[1]s)\n{ echo evil >%[1]s; } 2>/dev/null\n", at(f))
+		fmt.Fprintf(&script, "echo evil >x; ln x %[1]s; mv -f x %[1]s\n", at(f))
+	}
+	p.write("bin/tool", script.String())
+	out, err := p.command(t.Context(), "exec", "-C", p.ws, "--no-prompt", "t").CombinedOutput()
+	for _, f := range files {
+		if data, _ := os.ReadFile(at(f)); strings.Contains(string(data), "evil") {
+			t.Errorf("%s was written", f)
+		}
+	}
+	if data, _ := os.ReadFile(at(good)); string(data) != "evil\n" {
+		t.Errorf("the control was not written: %v\n%s", err, out)
+	}
+	explained, err := p.command(t.Context(), "explain", "-C", p.ws, "t").CombinedOutput()
+	if err != nil || !strings.Contains(string(explained), "of this repository in ") {
+		t.Errorf("explain: %v\n%s", err, explained)
+	}
+}
