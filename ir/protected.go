@@ -95,6 +95,32 @@ func (v *View) protectPath(p *ProtectedPath, around map[int]ruleRef) {
 	}
 }
 
+// Amends reports whether a place is the lock of a configuration of git's that only its protection keeps from being written,
+// on a platform where a supervisor judges the new text: it puts a change of branches into effect, and Decide denies all others.
+// See RATIONALE D411.
+func (v *View) Amends(lock Location) bool {
+	if v.Platform != Linux || lock.Base() != "config.lock" {
+		return false
+	}
+	dir, _ := lock.Parent()
+	return v.guards(lock) && v.guards(dir.Child("config"))
+}
+
+// guards reports whether a place is a protected path, and the rule around it grants reading and writing.
+func (v *View) guards(at Location) bool {
+	tree := v.tree(at.Root)
+	if tree == nil {
+		return false
+	}
+	ref, exact := tree.ruleFor(at.Path)
+	if !exact || !v.rules[v.refs[ref].entry].Rule.Guards() || !v.refs[ref].caps.Has(Read) {
+		return false
+	}
+	dir, _ := at.Parent()
+	around := v.region(dir)
+	return around != nil && around.caps.Contains(Write)
+}
+
 // Protected returns the protected paths of the view's tool, those of its workspace alone
 // included; nil where the tool's policy protects none.
 func (v *View) Protected() []ProtectedPath { return v.protected }

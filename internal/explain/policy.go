@@ -205,10 +205,11 @@ func (p *Policy) privateLines() []line {
 // around them, in the workspace and in each place of an external rule.
 func (p *Policy) protected() (out []line) {
 	for _, root := range p.View.Roots() {
-		n := 0
+		n, amends := 0, false
 		p.View.Regions(root).WalkRoot(func(r *ir.Region) {
 			if r.Guarded() {
 				n++
+				amends = amends || p.View.Amends(r.At)
 			}
 		})
 		where := ""
@@ -217,6 +218,9 @@ func (p *Policy) protected() (out []line) {
 		}
 		if n > 0 {
 			out = append(out, line{body: "not written: " + plural.Count(n, "protected path") + where, origin: "explain --base"})
+		}
+		if amends {
+			out = append(out, line{body: "git's configuration" + where + ": variables of branches alone", origin: "linux"})
 		}
 	}
 	return out

@@ -145,6 +145,7 @@ func (a *Attended) Wait(over func()) End {
 	_ = unix.Close(int(a.tool.process))
 	a.by.egress.flush()
 	a.by.finish(a)
+	a.by.locked.clear()
 	return end
 }
 

@@ -89,6 +89,7 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 	stop()
 	s.egress.flush()
 	t.finish()
+	s.locked.clear()
 	return status, nil
 }
 

@@ -117,3 +117,66 @@ func elsewhere(t *testing.T, files []string, good string, setup func(*place), ui
 		t.Errorf("explain: %v\n%s", err, explained)
 	}
 }
+
+// TestBranches: git records the branches that it makes, and nothing else in its configuration. Cause: the lock of the
+// configuration was refused, so git made a branch that tracks another one and stopped before it switched: the next commit
+// went to the old branch.
+func TestBranches(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	run(t, []scene{{
+		name: "branches in the configuration",
+		toml: granted,
+		setup: func(p *place) {
+			p.git("init", "-q", "-b", "main", ".")
+			p.git("-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "one")
+			p.git("init", "-q", "--bare", "src/up")
+			p.git("remote", "add", "origin", "src/up")
+			p.git("push", "-q", "origin", "main", "main:dev")
+			p.git("fetch", "-q")
+		},
+		denied:  []string{"update .git/config", "create .git/config.lock"},
+		allowed: []string{"create .git/index"},
+		tool:    branches,
+		good:    []string{"feat", "dev", "renamed", "removed", "pushed", "by hand", "given up", "again"},
+		verdict: func(t *testing.T, p *place, out string) {
+			unasked(t, p, out)
+			text, _ := os.ReadFile(p.path(".git/config"))
+			_, err := os.Lstat(p.path(".git/config.lock"))
+			if err == nil || !strings.Contains(string(text), "[branch \"hand\"]") {
+				t.Errorf("%v, and the configuration is\n%s", err, text)
+			}
+		},
+	}})
+}
+
+// branches has git set variables of branches, and tries what a lock can be misused for.
+const branches = `#!/bin/bash
+on() { test "$(git symbolic-ref --short HEAD)" = $1 && echo GOOD $1; }
+git checkout -q -b feat origin/main && on feat; git checkout -q dev && on dev; git checkout -q main
+git branch -m feat other && git config branch.other.merge >/dev/null && echo GOOD renamed
+git branch -q -D other && echo GOOD removed
+git push -q -u origin main && git config branch.main.remote >/dev/null && echo GOOD pushed
+evil() { printf '[core]\n\tfsmonitor = "touch %s/ran; false"\n' "$PWD"; }
+exec 2>/dev/null
+git config core.fsmonitor "touch $PWD/ran; false" && echo LEAK git
+git config branch.main.remote "ext::touch $PWD/ran" && echo LEAK remote
+git remote add evil "ext::touch $PWD/ran" && echo LEAK remote
+for f in "ln -s $PWD/x" "mkdir" "mkfifo" "ln x"; do $f .git/config.lock && echo LEAK $f; done
+set -C
+exec 9>.git/config.lock && { cat .git/config; printf '[branch "hand"]\n\trebase = true\n'; } >&9
+evil >src/evil
+for f in "mv .git/config.lock src/l" "ln .git/config.lock src/l" "mv src/evil .git/config.lock" \
+  "mv .git/config.lock .git/config.worktree"; do
+  $f && echo LEAK $f
+done
+{ evil >>.git/config.lock; } && echo LEAK written
+mv -T .git/config.lock .git/config && echo GOOD by hand
+evil >&9; evil >/proc/self/fd/9
+exec 9>.git/config.lock; cat .git/config >&9; evil >&9
+mv -T .git/config.lock .git/config && echo LEAK judged
+rm .git/config.lock && echo GOOD given up
+exec 9>.git/config.lock && echo GOOD again
+git status >/dev/null
+`
