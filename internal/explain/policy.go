@@ -20,6 +20,10 @@ type Policy struct {
 	// Traps are the calls that a supervisor sees on Linux, as the artifact for the loader lists
 	// them; none without one.
 	Traps []landlock.Trap
+	// Repository are the parts of a linked work tree's repository that the base lets be read on this host. Secret is set
+	// where they are not read for a credential.
+	Repository []string
+	Secret     bool
 }
 
 // line is one row of the view: its subject, the policy, and its origin.
@@ -198,7 +202,21 @@ func (p *Policy) privateLines() []line {
 			origin: "explain --base",
 		})
 	}
-	return out
+	return append(out, p.repository()...)
+}
+
+// repository is the line on the repository of a linked work tree.
+func (p *Policy) repository() []line {
+	switch {
+	case p.Tool.Base != ir.BaseSystem:
+	case p.Secret:
+		const why = "a credential in its configuration"
+		return []line{{body: "outside: not this work tree's repository", origin: "this host", note: why}}
+	case len(p.Repository) > 0:
+		body := "outside: read of this work tree's repository: " + strings.Join(p.Repository, " ")
+		return []line{{body: clean(body), origin: "this host"}}
+	}
+	return nil
 }
 
 // protected counts the paths that keep their contents where the policy grants writing

@@ -39,13 +39,16 @@ type Result struct {
 	// Tracked is true where the local layer was asked about and git has it.
 	Tracked bool
 
-	view      *hostview.View
-	resolved  bool
-	home      string
-	base      map[ir.BaseName][]ir.FSRule
-	guarded   []ir.ProtectedPath
-	outside   []guardedPlace
-	sensitive map[ir.Root][]ir.Location
+	view     *hostview.View
+	resolved bool
+	home     string
+	base     map[ir.BaseName][]ir.FSRule
+	guarded  []ir.ProtectedPath
+	outside  []guardedPlace
+	// repository is that of the workspace, once it was looked for.
+	repository *Repository
+	looked     bool
+	sensitive  map[ir.Root][]ir.Location
 }
 
 // Compile compiles a configuration and checks it against this host: the programs that it names

@@ -13,15 +13,19 @@ import (
 // linked makes the workspace a linked work tree of a repository outside, and gives its tool a rule on a place there.
 func linked(mount string) func(*place) {
 	return func(p *place) {
-		main := p.outside + "/main"
-		p.git("init", "-q", "-b", "main", main)
-		p.git("-C", main, "-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "one")
-		p.git("-C", main, "worktree", "add", "-q", p.outside+"/w")
-		p.git("-C", main, "worktree", "add", "-q", p.outside+"/other")
-		p.write(".git", "gitdir: "+main+"/.git/worktrees/w\n")
-		p.write(main+"/.git/worktrees/w/gitdir", p.ws+"/.git\n")
+		linkedAlone(p)
 		reach(p, mount)
 	}
+}
+
+func linkedAlone(p *place) {
+	main := p.outside + "/main"
+	p.git("init", "-q", "-b", "main", main)
+	p.git("-C", main, "-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "one")
+	p.git("-C", main, "worktree", "add", "-q", p.outside+"/w")
+	p.git("-C", main, "worktree", "add", "-q", p.outside+"/other")
+	p.write(".git", "gitdir: "+main+"/.git/worktrees/w\n")
+	p.write(main+"/.git/worktrees/w/gitdir", p.ws+"/.git\n")
 }
 
 // reach has the tool write in a place outside, by a rule of its own.
@@ -180,3 +184,23 @@ rm .git/config.lock && echo GOOD given up
 exec 9>.git/config.lock && echo GOOD again
 git status >/dev/null
 `
+
+// TestLinkedReads: git answers questions in a linked work tree, whose repository is elsewhere, and the tool reads and
+// writes nothing else there.
+func TestLinkedReads(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	run(t, []scene{{
+		name: "reading a repository elsewhere",
+		toml: granted, setup: linkedAlone, good: []string{"status", "log"},
+		denied: []string{"update %/main/.git/HEAD", "read %/main/.git/hooks/pre-commit.sample",
+			"read %/main/.git/worktrees/other/HEAD"},
+		allowed: []string{"read %/main/.git/HEAD", "read %/main/.git/worktrees/w/HEAD"},
+		tool: "#!/bin/sh\ngit status --short >/dev/null && echo GOOD status\n" +
+			"git log --oneline >/dev/null && echo GOOD log\n" +
+			"main=$(git rev-parse --git-common-dir)\nexec 2>/dev/null\n" +
+			"for f in hooks/pre-commit.sample worktrees/other/HEAD description; do cat $main/$f && echo LEAK $f; done\n" +
+			"for f in HEAD index refs/heads/x config worktrees/w/index.lock; do echo x >>$main/$f && echo LEAK $f; done\ntrue\n",
+	}})
+}
