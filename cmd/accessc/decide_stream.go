@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/plural"
@@ -108,7 +107,7 @@ func (s *decideStream) reload() error {
 		return errors.New("the configuration has changed and has mistakes: accessc check shows them")
 	}
 	// The disk may have changed since the last line.
-	s.host.Disk = resolve.NewDisk()
+	s.host.Disk = s.res.Disk()
 	return nil
 }
 

@@ -77,6 +77,12 @@ func Compile(opts Options) (*Result, error) {
 			opts.Layers.Prefix, _ = resolve.Below(resolver.Root, top)
 		}
 	}
+	if opts.Tree == nil {
+		r.Result = &compiler.Result{Resolver: resolver}
+		if repo := r.Repository(); repo != nil {
+			opts.Repository = repo.Dir
+		}
+	}
 	var unusable error
 	if opts.Resolve {
 		opts.Approved, unusable = r.approved(resolver, opts.Planned)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/ir"
 )
@@ -35,6 +37,15 @@ func (r *Result) Repository() *Repository {
 		r.looked, r.repository = true, r.findRepository()
 	}
 	return r.repository
+}
+
+// Disk looks at the disk anew, and finds the common directory where an external rule names it.
+func (r *Result) Disk() *resolve.Disk {
+	disk := resolve.NewDisk()
+	if repo := r.Repository(); repo != nil {
+		disk.Pretend(path.Join(r.Resolver.Root, compiler.CommonDir), repo.Dir)
+	}
+	return disk
 }
 
 func (r *Result) findRepository() *Repository {

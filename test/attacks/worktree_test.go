@@ -24,6 +24,7 @@ func linkedAlone(p *place) {
 	p.git("-C", main, "-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "one")
 	p.git("-C", main, "worktree", "add", "-q", p.outside+"/w")
 	p.git("-C", main, "worktree", "add", "-q", p.outside+"/other")
+	p.write("src/f", "fine")
 	p.write(".git", "gitdir: "+main+"/.git/worktrees/w\n")
 	p.write(main+"/.git/worktrees/w/gitdir", p.ws+"/.git\n")
 }
@@ -202,5 +203,21 @@ func TestLinkedReads(t *testing.T) {
 			"main=$(git rev-parse --git-common-dir)\nexec 2>/dev/null\n" +
 			"for f in hooks/pre-commit.sample worktrees/other/HEAD description; do cat $main/$f && echo LEAK $f; done\n" +
 			"for f in HEAD index refs/heads/x config worktrees/w/index.lock; do echo x >>$main/$f && echo LEAK $f; done\ntrue\n",
+	}, {
+		name: "writing after one approval",
+		toml: strings.Replace(granted, "[", "[{ path = \".git/common\", external = true, read = true, write = true }, ", 1),
+		setup: func(p *place) {
+			linkedAlone(p)
+			p.approve(".git/common")
+		},
+		good:    []string{"commit", "branch", "record"},
+		denied:  []string{"update .git/common/config", "create .git/common/hooks/x", "create .git/common/worktrees/other/x"},
+		allowed: []string{"create .git/common/objects/x", "create .git/common/worktrees/w/index.lock"},
+		tool: "#!/bin/sh\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a\n" +
+			"git add src && git commit -q --allow-empty -m two && echo GOOD commit\n" +
+			"git checkout -q -b x && echo GOOD branch\ngit config branch.x.remote . && echo GOOD record\n" +
+			"main=$(git rev-parse --git-common-dir)\nexec 2>/dev/null\ngit config core.fsmonitor x && echo LEAK config\n" +
+			"for f in hooks/x config worktrees/other/HEAD worktrees/w/config.worktree; do echo x >>$main/$f && echo LEAK $f; done\n" +
+			"true\n",
 	}})
 }
