@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/plural"
@@ -107,7 +108,7 @@ func (s *decideStream) reload() error {
 		return errors.New("the configuration has changed and has mistakes: accessc check shows them")
 	}
 	// The disk may have changed since the last line.
-	s.host.Disk = s.res.Disk()
+	s.host.Disk = s.res.Pretend(resolve.NewDisk())
 	return nil
 }
 

@@ -39,9 +39,8 @@ func (r *Result) Repository() *Repository {
 	return r.repository
 }
 
-// Disk looks at the disk anew, and finds the common directory where an external rule names it.
-func (r *Result) Disk() *resolve.Disk {
-	disk := resolve.NewDisk()
+// Pretend has a disk that is looked at anew find the common directory where an external rule names it.
+func (r *Result) Pretend(disk *resolve.Disk) *resolve.Disk {
 	if repo := r.Repository(); repo != nil {
 		disk.Pretend(path.Join(r.Resolver.Root, compiler.CommonDir), repo.Dir)
 	}
