@@ -50,7 +50,7 @@ var rooms = [][]string{
 	{"ir", "ruleset/shell"},
 	{"internal/wholefile"},
 	{"internal/attest"},
-	{"internal/bounded", "internal/kernelfs", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/reap", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/bounded", "internal/gitconfig", "internal/kernelfs", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/reap", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 	{"internal/once/expression"},
 	{"internal/once"},
 	{"internal/points/held"},

@@ -42,6 +42,9 @@ type Options struct {
 	// Planned maps the paths of external rules to canonical targets, and has the workspace look as if
 	// it had them.
 	Planned map[string]string
+	// Repository is the common directory of the workspace's repository where that is elsewhere, empty otherwise. The path
+	// CommonDir leads to it.
+	Repository string
 	// View, unless nil, keeps how the host was looked at.
 	View *hostview.View
 }
@@ -94,6 +97,9 @@ func Compile(opts Options) (*Result, error) {
 	}
 	if opts.Tree != nil {
 		resolver.Replace(opts.Tree)
+	}
+	if opts.Repository != "" {
+		resolver.Pretend(CommonDir, opts.Repository)
 	}
 	for path, target := range opts.Planned {
 		if !(ir.Root{Kind: ir.External, Name: path}).Direct() {

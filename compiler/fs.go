@@ -174,6 +174,9 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 		return nil
 	}
 	rule.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: found.Lexical}}
+	if _, ok := resolve.Below(found.Lexical, CommonDir); ok && c.opts.Approved != nil && c.opts.Repository == "" {
+		return nil
+	}
 	if !c.approve(t, s, d, found) {
 		return nil
 	}

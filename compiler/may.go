@@ -111,7 +111,7 @@ func (c *compilation) guarded(t *ir.Tool, d *fsDraft, rule *ir.FSRule) bool {
 		return false
 	}
 	for _, p := range slices.Concat(ir.ProtectedPaths(), t.Protected) {
-		if rule.At.Root.Kind == ir.Workspace && p.Covers(rule.At.Path) {
+		if p.Covers(rule.At) {
 			d.scope.key("path").notMay(d.path, "found "+p.Path+", which is protected: "+p.Why,
 				"if the tool has to change it, write a rule in access.fs, which a reviewer sees; here remove create, update, delete and write")
 			return true

@@ -68,20 +68,37 @@ func naiveName(rules []ir.FSRule, op ir.Access) bool {
 // rulesOf lists the rules of a tool, those of protected paths as the specification says: the
 // governing grant without writing, unless a rule is written for the path.
 func rulesOf(t *ir.Tool) []ir.FSRule {
-	rules := append(ir.ImpliedRules(t), t.FS...)
+	own := append(ir.ImpliedRules(t), t.FS...)
+	rules := slices.Clone(own)
 	if !t.Protects {
 		return rules
+	}
+	guarded := func(at ir.Location) bool { // by a protected path that no later rule is below
+		rule := func(list []ir.FSRule) int {
+			most := -1
+			for _, r := range list {
+				if at.Under(r.At) {
+					most = max(most, r.At.Depth())
+				}
+			}
+			return most
+		}
+		guards := slices.DeleteFunc(slices.Clone(rules), func(r ir.FSRule) bool { return !r.Guards() })
+		return rule(guards) >= 0 && rule(guards) == rule(rules)
 	}
 	for _, p := range append(ir.ProtectedPaths(), t.Protected...) {
 		if p.Pattern {
 			continue
 		}
-		at := ir.In(p.Path)
+		at := p.At()
 		if slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.At == at }) {
 			continue
 		}
-		if caps := naive(rules, at); caps&ir.Write != 0 {
-			rules = append(rules, ir.FSRule{At: at, Caps: caps &^ ir.Write})
+		switch caps := naive(rules, at); {
+		case p.Open && guarded(at):
+			rules = append(rules, ir.FSRule{At: at, Caps: naive(own, at)})
+		case !p.Open && caps&ir.Write != 0:
+			rules = append(rules, ir.FSRule{At: at, Caps: caps &^ ir.Write, Origin: ir.Origin{Layer: ir.LayerProtected}})
 		}
 	}
 	return rules

@@ -95,7 +95,7 @@ func (l *Live) Ceiling(at Location) (CapSet, *FSRule) {
 	}
 	caps := r.caps
 	for _, p := range l.protected {
-		if p.Covers(at.Path) {
+		if p.Covers(at) {
 			caps &^= Write
 		}
 	}
@@ -269,7 +269,7 @@ func (l *Live) places(grants []FSRule) []Location {
 	}
 	if !l.tool.Protects {
 		for _, p := range l.protected {
-			add(In(p.Path))
+			add(p.At())
 		}
 	}
 	return out

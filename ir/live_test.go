@@ -35,7 +35,7 @@ func TestLiveAgainstSets(t *testing.T) {
 		live := ir.NewLive(tool, ir.Linux, ir.Facts{})
 		view := live.With(ir.Given{FS: grants})
 		guarded := func(at ir.Location) bool {
-			return tool.Protects && slices.ContainsFunc(live.Own().Protected(), func(p ir.ProtectedPath) bool { return at.Under(ir.In(p.Path)) })
+			return tool.Protects && slices.ContainsFunc(live.Own().Protected(), func(p ir.ProtectedPath) bool { return p.Covers(at) })
 		}
 		for range per {
 			at := irtest.Place(rt, irtest.Plain)

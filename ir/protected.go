@@ -13,8 +13,12 @@ const ProtectedVersion = 5
 // of the sandbox, or are the policy. A grant on a directory around it does not permit creating,
 // changing or removing it; a rule on the place itself or below it does.
 type ProtectedPath struct {
-	// Path is relative to the workspace root.
+	// Root is the root of an external rule, or zero for the workspace.
+	Root Root
+	// Path is relative to the root.
 	Path string
+	// Open is true for a directory in a protected one that is none: there the rule counts that is around both.
+	Open bool
 	// Pattern is true where Path is a pattern: its components are matched as by MatchName, and "**" stands for any number of
 	// directories. It protects on Linux alone.
 	Pattern bool
@@ -22,6 +26,14 @@ type ProtectedPath struct {
 	Why string
 	// Origin is the source of the path: the list, or a layer that was read from it.
 	Origin Origin
+}
+
+// At is the place of the path.
+func (p *ProtectedPath) At() Location {
+	if p.Root.Kind == External {
+		return Location{p.Root, p.Path}
+	}
+	return In(p.Path)
 }
 
 // ProtectedPaths returns the list.
@@ -41,31 +53,72 @@ var listedProtected = sync.OnceValue(func() []ProtectedPath {
 // of its own gets a rule that grants whatever the rule around it does, except creating,
 // updating and deleting. Where that rule grants none of these, nothing is planted.
 // See RATIONALE D51.
-func (v *View) protect(more []ProtectedPath, links []string) {
+func (v *View) protect(more []ProtectedPath, links []Location) {
 	if !v.Tool.Protects {
 		return
 	}
-	root := v.zone(Root{Kind: Workspace})
+	v.zone(Root{Kind: Workspace})
 	if v.protected = listedProtected(); len(v.Tool.Protected)+len(more) > 0 {
 		v.protected = slices.Concat(v.protected, v.Tool.Protected, more)
 	}
 	for _, at := range links {
-		root.make(at, &v.arena).link = true
+		if tree := v.tree(at.Root); tree != nil {
+			tree.make(at.Path, &v.arena).link = true
+		}
 	}
 	v.protectNames()
-	for _, p := range v.protected {
-		if p.Pattern {
-			continue
+	around := map[int]ruleRef{} // the rules around protected paths, by the references that those have
+	for i := range v.protected {
+		if p := &v.protected[i]; !p.Pattern && v.tree(p.At().Root) != nil {
+			v.protectPath(p, around)
 		}
-		ref, exact := root.ruleFor(p.Path)
-		if exact || ref < 0 || v.refs[ref].caps&Write == 0 {
-			continue
-		}
-		rule := &FSRule{Written: p.Path, At: In(p.Path), Caps: v.refs[ref].caps &^ Write, Origin: p.Origin}
+	}
+}
+
+func (v *View) protectPath(p *ProtectedPath, around map[int]ruleRef) {
+	at := p.At()
+	ref, exact := v.tree(at.Root).ruleFor(at.Path)
+	if exact || ref < 0 {
+		return
+	}
+	outer, guarded := around[ref]
+	switch {
+	case p.Open && guarded:
+		outer.pin = false
+		v.plant(at, outer)
+	case !p.Open && v.refs[ref].caps&Write != 0:
+		rule := &FSRule{Written: at.Short(), At: at, Caps: v.refs[ref].caps &^ Write, Origin: p.Origin}
 		rule.Origin.Layer = LayerProtected
 		v.add(protectedID, rule)
-		v.plant(rule.At, ruleRef{entry: len(v.rules) - 1, caps: rule.Caps})
+		around[len(v.refs)] = v.refs[ref]
+		v.plant(at, ruleRef{entry: len(v.rules) - 1, caps: rule.Caps})
 	}
+}
+
+// Amends reports whether a place is the lock of a configuration of git's that only its protection keeps from being
+// written. The supervisor on Linux judges the new text and puts a change of branches into effect; Decide denies all changes.
+// See RATIONALE D411.
+func (v *View) Amends(lock Location) bool {
+	if lock.Base() != "config.lock" {
+		return false
+	}
+	dir, _ := lock.Parent()
+	return v.guards(lock) && v.guards(dir.Child("config"))
+}
+
+// guards reports whether a place is a protected path, and the rule around it grants reading and writing.
+func (v *View) guards(at Location) bool {
+	tree := v.tree(at.Root)
+	if tree == nil {
+		return false
+	}
+	ref, exact := tree.ruleFor(at.Path)
+	if !exact || !v.rules[v.refs[ref].entry].Rule.Guards() || !v.refs[ref].caps.Has(Read) {
+		return false
+	}
+	dir, _ := at.Parent()
+	around := v.region(dir)
+	return around != nil && around.caps.Contains(Write)
 }
 
 // Protected returns the protected paths of the view's tool, those of its workspace alone

@@ -56,8 +56,12 @@ func (p *namePattern) below(path string) uint64 {
 	return states &^ p.matched()
 }
 
-// Covers reports whether a path of the workspace is a protected one, or lies below one.
-func (p *ProtectedPath) Covers(path string) bool {
+// Covers reports whether a place is a protected one, or lies below one.
+func (p *ProtectedPath) Covers(at Location) bool {
+	if p.Open || at.Root != p.At().Root {
+		return false
+	}
+	path := at.Path
 	if !p.Pattern {
 		return Within(path, p.Path)
 	}

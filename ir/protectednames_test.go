@@ -116,8 +116,8 @@ func TestPatternsAgainstNaive(t *testing.T) {
 				rt.Fatalf("%v: %+v: got %v, want %v", patterns, op, got, want)
 			}
 			for _, p := range tool.Protected {
-				if at.Root.Kind == ir.Workspace && p.Covers(at.Path) != guardedBy([]string{p.Path}, nil, at) {
-					rt.Fatalf("%v covers %v: %v", p.Path, at, p.Covers(at.Path))
+				if at.Root.Kind == ir.Workspace && p.Covers(at) != guardedBy([]string{p.Path}, nil, at) {
+					rt.Fatalf("%v covers %v: %v", p.Path, at, p.Covers(at))
 				}
 			}
 			to := irtest.Place(rt, irtest.Plain)

@@ -57,11 +57,11 @@ type Facts struct {
 	// their first line, by script.
 	Interpreters map[Location]Location
 	// Protected are the protected paths that only this host's workspace has: where the listed
-	// ones lead over symlinks, and its layers.
+	// ones lead over symlinks, its layers, and the files of its repository elsewhere. A directory comes before places in it.
 	Protected []ProtectedPath
 	// ProtectedLinks are the protected paths that are symlinks on this host, the listed ones included: there is nothing below
 	// them that a system could be told of.
-	ProtectedLinks []string
+	ProtectedLinks []Location
 	// Closed are the places of this host at which nothing is granted, whatever rules say.
 	Closed []Closed
 }

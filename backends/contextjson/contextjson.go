@@ -67,8 +67,10 @@ type Access struct {
 // Protected names a list of paths, with further ones relative to the root.
 type Protected struct {
 	Version int `json:"version"` // of the list of paths
-	// More lists further paths, relative to the root.
+	// More lists further paths, relative to the root or below the path of an external rule.
 	More []string `json:"more,omitempty"`
+	// Open lists paths in them that are not protected.
+	Open []string `json:"open,omitempty"`
 	// Patterns lists further patterns of paths.
 	Patterns []string `json:"patterns,omitempty"`
 }
@@ -179,10 +181,13 @@ func build(t *ir.Tool, target backends.Target) Context {
 	if t.Protects {
 		a.Protected = &Protected{Version: ir.ProtectedVersion}
 		for _, p := range slices.Concat(t.Protected, target.Facts.Protected) {
-			if p.Pattern {
+			switch {
+			case p.Pattern:
 				a.Protected.Patterns = append(a.Protected.Patterns, p.Path)
-			} else {
-				a.Protected.More = append(a.Protected.More, p.Path)
+			case p.Open:
+				a.Protected.Open = append(a.Protected.Open, p.At().Short())
+			default:
+				a.Protected.More = append(a.Protected.More, p.At().Short())
 			}
 		}
 	}

@@ -52,7 +52,12 @@ func (c *Context) Policy() (*ir.Tool, error) {
 		}
 		t.Protects = true
 		for _, path := range p.More {
-			t.Protected = append(t.Protected, ir.ProtectedPath{Path: path})
+			t.Protected = append(t.Protected, c.Access.protected(path))
+		}
+		for _, path := range p.Open {
+			open := c.Access.protected(path)
+			open.Open = true
+			t.Protected = append(t.Protected, open)
 		}
 		for _, path := range p.Patterns {
 			t.Protected = append(t.Protected, ir.ProtectedPath{Path: path, Pattern: true})
@@ -86,6 +91,18 @@ func (c *Context) Policy() (*ir.Tool, error) {
 
 // rule reads a rule. One that grants nothing and lies below the path of an external one is about
 // a place below its target.
+// protected is a path that is relative to the root, or below the path of an external rule.
+func (a *Access) protected(path string) ir.ProtectedPath {
+	out := ir.ProtectedPath{Path: path}
+	for _, r := range a.FS {
+		rest, ok := strings.CutPrefix(path, strings.TrimSuffix(r.LexicalPath, "/")+"/")
+		if r.External && ok && len(r.LexicalPath) > len(out.Root.Name) {
+			out.Root, out.Path = ir.Root{Kind: ir.External, Name: r.LexicalPath}, rest
+		}
+	}
+	return out
+}
+
 func (a *Access) rule(r FSRule) ir.FSRule {
 	out := ir.FSRule{At: ir.In(strings.TrimPrefix(r.LexicalPath, "./")), External: r.External}
 	for c, granted := range map[ir.Capability]bool{

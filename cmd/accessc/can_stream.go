@@ -254,7 +254,7 @@ func (s *stream) ask(q streamed) (*explain.AnswerDoc, error) {
 		s.tools[q.Tool] = a
 	}
 	// The disk may have changed since the last line.
-	a.asker.Resolver = &resolve.Resolver{Disk: resolve.NewDisk(), Root: s.res.Resolver.Root}
+	a.asker.Resolver = &resolve.Resolver{Disk: s.res.Pretend(resolve.NewDisk()), Root: s.res.Resolver.Root}
 	answer, err := a.answer(question, q.System || s.system)
 	if err != nil {
 		return nil, err

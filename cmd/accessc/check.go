@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/visible"
 )
 
 // checkCmd is "accessc check".
@@ -63,6 +65,9 @@ func (c *checkCmd) Run(g *globals) error {
 	if _, err := chosen(res.Program, c.Tools); err != nil {
 		return err
 	}
+	if c.Format == "text" && res.Program != nil {
+		sayKept(g, res)
+	}
 	if c.Enforceable {
 		return c.enforceable(g, res)
 	}
@@ -70,4 +75,21 @@ func (c *checkCmd) Run(g *globals) error {
 		fmt.Fprintf(g.stderr, "%s: no findings\n", plural.Count(len(res.Program.Tools), "tool"))
 	}
 	return nil
+}
+
+// sayKept names the external rules that lead to files of the workspace's repository which stay as they are.
+func sayKept(g *globals, res *hostfacts.Result) {
+	for _, t := range res.Program.Tools {
+		var seen []string
+		for i := range t.FS {
+			name := t.FS[i].At.Root.Name
+			if !t.FS[i].External || slices.Contains(seen, name) {
+				continue
+			}
+			seen = append(seen, name)
+			if n := res.Guarded(t, name); n > 0 {
+				fmt.Fprintf(g.stderr, "%s: %s: %s\n", t.Name, visible.Text(name), keptText(n))
+			}
+		}
+	}
 }

@@ -108,7 +108,7 @@ func (s *decideStream) reload() error {
 		return errors.New("the configuration has changed and has mistakes: accessc check shows them")
 	}
 	// The disk may have changed since the last line.
-	s.host.Disk = resolve.NewDisk()
+	s.host.Disk = s.res.Pretend(resolve.NewDisk())
 	return nil
 }
 

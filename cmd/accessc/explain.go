@@ -98,6 +98,9 @@ func (c *explainCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
+		if repo := res.Repository(); repo != nil {
+			p.Repository, p.Secret = repo.Parts(), repo.Secret != ""
+		}
 		policies = append(policies, p)
 	}
 	var sets []*explain.Ruleset

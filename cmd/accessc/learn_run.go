@@ -252,7 +252,7 @@ func (l *learner) asDefault() string {
 
 // protects reports whether a place is protected, or leads to one that is.
 func protects(at ir.Location) bool {
-	return slices.ContainsFunc(ir.ProtectedPaths(), func(p ir.ProtectedPath) bool { return p.Covers(at.Path) || ir.In(p.Path).Under(at) })
+	return slices.ContainsFunc(ir.ProtectedPaths(), func(p ir.ProtectedPath) bool { return p.Covers(at) || ir.In(p.Path).Under(at) })
 }
 
 // namesHosts is a flag of exec that grants nothing: it permits and denies one name that does not

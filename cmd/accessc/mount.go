@@ -210,10 +210,18 @@ func planText(p *mount.Plan) string {
 		for _, g := range p.Grants {
 			if g.Name == l.Name {
 				fmt.Fprintf(&b, "    %-*s  %s\n", width, g.Tool, grantText(g, l.Change))
+				if l.Change != mount.Removed && g.Guarded > 0 {
+					fmt.Fprintf(&b, "    %-*s  %s\n", width, "", keptText(g.Guarded))
+				}
 			}
 		}
 	}
 	return b.String()
+}
+
+// keptText says that a grant leaves out the repository's own files.
+func keptText(n int) string {
+	return "not written: " + plural.Count(n, "protected path") + " of this repository, such as its hooks and configuration"
 }
 
 func linkText(l mount.Link) string {

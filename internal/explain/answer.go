@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/gitconfig"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -41,6 +42,9 @@ func (a *Answer) Text(s Style, why bool, systems ...ir.Platform) string {
 			fmt.Fprintf(&b, "     %s\n", s.paint(dim, clean(ruleText(c.Rule)+": "+c.Note)))
 		}
 	}
+	if a.amended() {
+		fmt.Fprintf(&b, "     %s\n", amendText())
+	}
 	if may := a.mayAsk(); may != "" {
 		fmt.Fprintf(&b, "     %s\n", clean(may))
 	}
@@ -57,6 +61,21 @@ func (a *Answer) Text(s Style, why bool, systems ...ir.Platform) string {
 		}
 	}
 	return s.Hang(b.String(), 5)
+}
+
+// amended reports whether a refusal is about a configuration of git's in which a supervisor lets git set variables of
+// branches.
+func (a *Answer) amended() bool {
+	op, ok := a.Operation.(ir.Access)
+	if !ok || a.Verdict.Allowed() || !ir.Write.Has(op.Cap) {
+		return false
+	}
+	dir, _ := op.On.At.Parent()
+	return (op.On.At.Base() == "config" || op.On.At.Base() == "config.lock") && a.View.Amends(dir.Child("config.lock"))
+}
+
+func amendText() string {
+	return "linux: git itself may set and remove variables of branches there: " + strings.Join(gitconfig.Keys[:], ", ")
 }
 
 // OtherDoc is an answer that differs from the main one, and the case that it is about.

@@ -31,7 +31,11 @@ func protectedText(v *ir.View, s Style) string {
 	}
 	var rows [][]string
 	for _, p := range v.Protected() {
-		rows = append(rows, []string{clean(p.Path), p.Why})
+		at := clean(p.At().Short())
+		if p.Open {
+			at += ", which is not"
+		}
+		rows = append(rows, []string{at, p.Why})
 	}
 	head := "protected, version " + strconv.Itoa(ir.ProtectedVersion)
 	return "  " + s.paint(bold, head) + "\n" + s.listing(rows)

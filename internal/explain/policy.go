@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -19,6 +20,10 @@ type Policy struct {
 	// Traps are the calls that a supervisor sees on Linux, as the artifact for the loader lists
 	// them; none without one.
 	Traps []landlock.Trap
+	// Repository are the parts of a linked work tree's repository that the base lets be read on this host. Secret is set
+	// where they are not read for a credential.
+	Repository []string
+	Secret     bool
 }
 
 // line is one row of the view: its subject, the policy, and its origin.
@@ -190,33 +195,53 @@ func (p *Policy) privateLines() []line {
 	for _, r := range ir.ImpliedRules(p.Tool) {
 		out = append(out, line{at: at(r.At.String(), r.Caps), origin: r.Origin.String()})
 	}
-	if l, ok := p.protected(); ok {
-		out = append(out, l)
-	}
+	out = append(out, p.protected()...)
 	if p.Tool.Base != ir.BaseNone {
 		out = append(out, line{
 			body:   "outside: base " + p.Tool.Base.String() + ", version " + strconv.Itoa(ir.BaseVersion),
 			origin: "explain --base",
 		})
 	}
-	return out
+	return append(out, p.repository()...)
+}
+
+// repository is the line on the repository of a linked work tree.
+func (p *Policy) repository() []line {
+	switch {
+	case p.Tool.Base != ir.BaseSystem:
+	case p.Secret:
+		const why = "a credential in its configuration"
+		return []line{{body: "outside: not this work tree's repository", origin: "this host", note: why}}
+	case len(p.Repository) > 0:
+		body := "outside: read of this work tree's repository: " + strings.Join(p.Repository, " ")
+		return []line{{body: clean(body), origin: "this host"}}
+	}
+	return nil
 }
 
 // protected counts the paths that keep their contents where the policy grants writing
-// around them.
-func (p *Policy) protected() (line, bool) {
-	n := 0
-	if r := p.View.Regions(ir.Root{Kind: ir.Workspace}); r != nil {
-		r.Walk(func(r *ir.Region) {
+// around them, in the workspace and in each place of an external rule.
+func (p *Policy) protected() (out []line) {
+	for _, root := range p.View.Roots() {
+		n, amends := 0, false
+		p.View.Regions(root).WalkRoot(func(r *ir.Region) {
 			if r.Guarded() {
 				n++
+				amends = amends || p.View.Amends(r.At)
 			}
 		})
+		where := ""
+		if root.Kind == ir.External {
+			where = " of this repository in " + root.Name
+		}
+		if n > 0 {
+			out = append(out, line{body: "not written: " + plural.Count(n, "protected path") + where, origin: "explain --base"})
+		}
+		if amends {
+			out = append(out, line{body: "git's configuration" + where + ": variables of branches alone", origin: "linux"})
+		}
 	}
-	if n == 0 {
-		return line{}, false
-	}
-	return line{body: "not written: " + strconv.Itoa(n) + " protected paths", origin: "explain --base"}, true
+	return out
 }
 
 func (p *Policy) network() []line {

@@ -42,12 +42,16 @@ type Result struct {
 	// Tracked is true where the local layer was asked about and git has it.
 	Tracked bool
 
-	view      *hostview.View
-	resolved  bool
-	home      string
-	base      map[ir.BaseName][]ir.FSRule
-	guarded   []ir.ProtectedPath
-	sensitive map[ir.Root][]ir.Location
+	view     *hostview.View
+	resolved bool
+	home     string
+	base     map[ir.BaseName][]ir.FSRule
+	guarded  []ir.ProtectedPath
+	outside  []guardedPlace
+	// repository is that of the workspace, once it was looked for.
+	repository *Repository
+	looked     bool
+	sensitive  map[ir.Root][]ir.Location
 }
 
 // Compile compiles a configuration and checks it against this host: the programs that it names
@@ -74,6 +78,12 @@ func Compile(opts Options) (*Result, error) {
 		if top, git := r.workTree(resolver.Root); git != "" {
 			opts.Layers.Top = r.view.Below(filepath.FromSlash(top))
 			opts.Layers.Prefix, _ = resolve.Below(resolver.Root, top)
+		}
+	}
+	if opts.Tree == nil {
+		r.Result = &compiler.Result{Resolver: resolver}
+		if repo := r.Repository(); repo != nil {
+			opts.Repository = repo.Dir
 		}
 	}
 	var unusable error

@@ -3,6 +3,7 @@ package hostfacts
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
@@ -13,18 +14,43 @@ import (
 
 // guardGit adds the files that git takes for its own although the list does not name them: in
 // the directory that .git leads to, in the common directory that this one names
-// (gitrepository-layout(5)), and in the root where that is a repository itself.
-func (r *Result) guardGit(add func(at, why string)) {
+// (gitrepository-layout(5)), in the repositories around them, and in the root where that is a repository itself.
+// A workspace without one is in the repository that git finds around it.
+func (r *Result) guardGit(add guarding) {
 	dir := r.gitDir(add)
+	if dir == "" && r.leadsOut() {
+		if _, around := r.workTree(path.Dir(r.Resolver.Root)); around != "" {
+			dir = r.real(r.Resolver.Root, around, add)
+		}
+	}
 	if dir == "" {
 		return
 	}
-	dirs := []string{dir}
+	common := dir
 	if text, ok := r.readText(path.Join(dir, "commondir")); ok {
-		dirs = []string{r.real(dir, strings.TrimRight(text, "\r\n"), add), dir}
+		common = r.real(dir, strings.TrimRight(text, "\r\n"), add)
 	}
+	dirs := []string{common}
+	if common != dir {
+		dirs = append(dirs, dir)
+	}
+	for at := path.Dir(common); r.within(common) == "" && path.Dir(at) != at; at = path.Dir(at) {
+		if r.isGitDir(at) {
+			dirs = append([]string{at}, dirs...)
+		}
+	}
+	r.guardDirs(dirs, add)
+}
+
+// guardDirs adds the files of git directories, the outer ones first. Each that lies in a protected directory of another is
+// written as far as its own files are not.
+func (r *Result) guardDirs(dirs []string, add guarding) {
 	var configs []string
-	for _, dir := range dirs {
+	for i, dir := range dirs {
+		if i > 0 {
+			add(dir, ir.WhyGit, true)
+			add(path.Join(dir, "gitdir"), ir.WhyGit, false)
+		}
 		for _, p := range ir.ProtectedPaths() {
 			if rel, ok := strings.CutPrefix(p.Path, ".git/"); ok {
 				r.guardAt(path.Join(dir, rel), p.Why, add)
@@ -35,34 +61,49 @@ func (r *Result) guardGit(add func(at, why string)) {
 	r.guardConfigs(configs, add)
 }
 
+// leadsOut reports whether a tool has a rule on a place outside of the workspace.
+func (r *Result) leadsOut() bool {
+	if r.Result == nil || r.Program == nil {
+		return false
+	}
+	external := func(rule ir.FSRule) bool { return rule.External }
+	return slices.ContainsFunc(r.Program.Tools, func(t *ir.Tool) bool { return slices.ContainsFunc(t.FS, external) })
+}
+
+// isGitDir reports whether git takes a directory for a repository.
+func (r *Result) isGitDir(dir string) bool {
+	return !slices.ContainsFunc([]string{"HEAD", "objects", "refs"}, func(name string) bool {
+		found, err := r.Resolver.Disk.Follow(path.Join(dir, name))
+		return err != nil || found.Kind == ir.Absent
+	})
+}
+
 // guardAt adds a place, the symlinks on the way, and where they lead. Git writes NAME.lock beside
 // the target, too.
-func (r *Result) guardAt(abs, why string, add func(at, why string)) {
-	add(r.within(abs), why)
+func (r *Result) guardAt(abs, why string, add guarding) {
+	add(abs, why, false)
 	found, err := r.Resolver.Disk.Follow(abs)
 	if err != nil || len(found.Links) == 0 {
 		return
 	}
 	r.guardLinks(found, why, add)
-	if at := r.within(found.Abs); at != "" {
-		add(at, why)
-		if why == ir.WhyGit && found.Kind != ir.Dir {
-			add(at+".lock", ir.WhyLock)
-		}
+	add(found.Abs, why, false)
+	if why == ir.WhyGit && found.Kind != ir.Dir {
+		add(found.Abs+".lock", ir.WhyLock, false)
 	}
 }
 
 // guardLinks adds the symlinks on the way to a place: a tool that replaced one would put another
 // file in that place.
-func (r *Result) guardLinks(found resolve.Found, why string, add func(at, why string)) {
+func (r *Result) guardLinks(found resolve.Found, why string, add guarding) {
 	for _, link := range found.Links {
-		add(r.within(link), why)
+		add(link, why, false)
 	}
 }
 
 // gitDir returns the directory of the workspace's repository: .git, the one that it names as a
 // file, or the root. It is empty where git finds none.
-func (r *Result) gitDir(add func(at, why string)) string {
+func (r *Result) gitDir(add guarding) string {
 	found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, ".git"))
 	if err != nil {
 		return ""
@@ -72,7 +113,7 @@ func (r *Result) gitDir(add func(at, why string)) string {
 	case ir.Dir:
 		return found.Abs
 	case ir.File:
-		add(r.within(found.Abs), ir.WhyGit)
+		add(found.Abs, ir.WhyGit, false)
 		text, _ := r.readText(found.Abs)
 		if dir, ok := strings.CutPrefix(text, "gitdir: "); ok {
 			return r.real(r.Resolver.Root, strings.TrimRight(dir, "\r\n"), add)
@@ -80,17 +121,15 @@ func (r *Result) gitDir(add func(at, why string)) string {
 		return ""
 	case ir.Absent, ir.Unknown:
 	}
-	for _, name := range []string{"HEAD", "objects", "refs"} {
-		if found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, name)); err != nil || found.Kind == ir.Absent {
-			return ""
-		}
+	if !r.isGitDir(r.Resolver.Root) {
+		return ""
 	}
 	return r.Resolver.Root
 }
 
 // guardConfigs adds the hooks that git's configuration names, and the files that it includes,
 // whether or not their conditions hold now.
-func (r *Result) guardConfigs(files []string, add func(at, why string)) {
+func (r *Result) guardConfigs(files []string, add guarding) {
 	const most = 100
 	for i := 0; i < len(files) && i < most; i++ {
 		text, ok := r.readText(files[i])
@@ -100,11 +139,11 @@ func (r *Result) guardConfigs(files []string, add func(at, why string)) {
 		for _, v := range settings(text) {
 			switch v.name {
 			case "core.hookspath":
-				add(r.within(r.real(r.Resolver.Root, v.value, add)), ir.WhyGit)
+				add(r.real(r.Resolver.Root, v.value, add), ir.WhyGit, false)
 			case "include.path", "includeif.path":
 				file := r.real(path.Dir(files[i]), v.value, add)
-				add(r.within(file), ir.WhyGit)
-				add(r.within(file+".lock"), ir.WhyLock)
+				add(file, ir.WhyGit, false)
+				add(file+".lock", ir.WhyLock, false)
 				files = append(files, file)
 			}
 		}
@@ -113,7 +152,7 @@ func (r *Result) guardConfigs(files []string, add func(at, why string)) {
 
 // real is where a path that git reads leads, without symlinks; as written where that fails. The
 // symlinks are added.
-func (r *Result) real(dir, to string, add func(at, why string)) string {
+func (r *Result) real(dir, to string, add guarding) string {
 	to = filepath.ToSlash(to)
 	if rest, ok := strings.CutPrefix(to, "~/"); ok && r.home != "" {
 		dir, to = filepath.ToSlash(r.home), rest

@@ -149,6 +149,11 @@ func (r *Result) hostBase(name ir.BaseName) []ir.FSRule {
 		return rules
 	}
 	out := r.baseOn(name, Platform())
+	if name == ir.BaseSystem {
+		if repo := r.Repository(); repo != nil {
+			out = append(out, repo.Rules...)
+		}
+	}
 	if r.base == nil {
 		r.base = map[ir.BaseName][]ir.FSRule{}
 	}

@@ -46,9 +46,9 @@ func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
 	}
 	protected := slices.Concat(ir.ProtectedPaths(), t.Protected, r.ownProtected())
 	own := func(link ir.Location) bool {
-		return slices.ContainsFunc(protected, func(p ir.ProtectedPath) bool { return ir.In(p.Path).Under(link) })
+		return slices.ContainsFunc(protected, func(p ir.ProtectedPath) bool { return p.At().Under(link) })
 	}
-	i := slices.IndexFunc(protected, func(p ir.ProtectedPath) bool { return rule.At.Root.Kind == ir.Workspace && p.Covers(rule.At.Path) })
+	i := slices.IndexFunc(protected, func(p ir.ProtectedPath) bool { return p.Covers(rule.At) })
 	if i < 0 || !slices.ContainsFunc(rule.Links, func(link ir.Location) bool { return !own(link) }) {
 		return ""
 	}

@@ -205,7 +205,7 @@ func permitted(res *Result) bool {
 		}
 		protected := slices.Concat(ir.ProtectedPaths(), res.Protected(t))
 		for _, rule := range t.FS {
-			covered := func(p ir.ProtectedPath) bool { return p.Covers(rule.At.Path) }
+			covered := func(p ir.ProtectedPath) bool { return p.Covers(rule.At) }
 			if rule.Caps&ir.Write != 0 && slices.ContainsFunc(protected, covered) {
 				return true
 			}

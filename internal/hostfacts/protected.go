@@ -1,6 +1,7 @@
 package hostfacts
 
 import (
+	"cmp"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -13,28 +14,96 @@ import (
 )
 
 // Protected returns the protected paths of a tool that the list does not name; none for a tool whose policy protects
-// nothing and permits no questions.
+// nothing and permits no questions. In the places of external rules they are those of the workspace's repository, and layers.
 func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 	if !t.Protects && len(t.May) == 0 {
 		return nil
 	}
-	return r.ownProtected()
+	out := slices.Clip(r.ownProtected())
+	if t.Protects {
+		out = append(out, r.elsewhere(r.leads(t))...)
+	}
+	return out
+}
+
+// elsewhere are the protected paths in the targets of external rules. A target that has two rules has them in both.
+// See RATIONALE D410.
+func (r *Result) elsewhere(targets map[string]resolve.RulePath) (out []ir.ProtectedPath) {
+	for _, p := range r.outside {
+		deepest := ""
+		for _, found := range targets {
+			if _, ok := resolve.Below(p.abs, found.Abs); ok && len(found.Abs) > len(deepest) {
+				deepest = found.Abs
+			}
+		}
+		for name, found := range targets {
+			if rel, _ := resolve.Below(p.abs, found.Abs); deepest != "" && found.Abs == deepest && rel != "" {
+				out = append(out, ir.ProtectedPath{
+					Root: ir.Root{Kind: ir.External, Name: name}, Path: rel, Open: p.open, Why: p.why, Origin: ownOrigin,
+				})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b ir.ProtectedPath) int {
+		return cmp.Or(strings.Compare(a.Root.Name, b.Root.Name), strings.Compare(a.Path, b.Path), order(a.Open, b.Open))
+	})
+	return slices.CompactFunc(out, func(a, b ir.ProtectedPath) bool { return a.At() == b.At() && a.Open == b.Open })
+}
+
+// Guarded is how many protected paths the target of an external rule has that a tool may otherwise write.
+func (r *Result) Guarded(t *ir.Tool, name string) (n int) {
+	root := ir.Root{Kind: ir.External, Name: name}
+	writes := func(f ir.FSRule) bool { return f.At.Root == root && f.Caps&ir.Write != 0 }
+	if t == nil || !slices.ContainsFunc(t.FS, writes) {
+		return 0
+	}
+	for _, p := range r.Protected(t) {
+		if p.Root == root && !p.Open {
+			n++
+		}
+	}
+	return n
+}
+
+// order has what is open come last.
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
+}
+
+var ownOrigin = ir.Origin{Layer: ir.LayerProtected, Label: "protected"}
+
+// guarding adds a place that is protected, or one in a protected directory that is open.
+type guarding func(abs, why string, open bool)
+
+// guardedPlace is a protected place outside of the workspace.
+type guardedPlace struct {
+	abs, why string
+	open     bool
 }
 
 // ownProtected are the protected paths that only this workspace has: the layers that were read, the targets
 // of symlinks at listed paths, and a .git that is a file, which names the directory that git runs programs of
-// (gitrepository-layout(5)).
+// (gitrepository-layout(5)). Those outside of the workspace are kept apart.
 func (r *Result) ownProtected() []ir.ProtectedPath {
 	if r.guarded != nil {
 		return r.guarded
 	}
 	r.guarded = []ir.ProtectedPath{}
-	add := func(at, why string) {
-		known := func(p ir.ProtectedPath) bool { return !p.Pattern && ir.Within(at, p.Path) }
-		if at == "" || at == "." || slices.ContainsFunc(ir.ProtectedPaths(), known) || slices.ContainsFunc(r.guarded, known) {
-			return
+	add := func(abs, why string, open bool) {
+		at := r.within(abs)
+		switch {
+		case at == "" && abs != r.Resolver.Root:
+			r.outside = append(r.outside, guardedPlace{abs, why, open})
+		case at != "" && at != "." && r.isGuarded(at) == open:
+			r.guarded = append(r.guarded, ir.ProtectedPath{Path: at, Open: open, Why: why, Origin: ownOrigin})
 		}
-		r.guarded = append(r.guarded, ir.ProtectedPath{Path: at, Why: why, Origin: ir.Origin{Layer: ir.LayerProtected, Label: "protected"}})
 	}
 	r.guardGit(add)
 	for _, p := range ir.ProtectedPaths() {
@@ -51,7 +120,7 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 		}
 		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(f.Path)); err == nil && found.Kind == ir.File {
 			r.guardLinks(found, ir.WhyPolicy, add)
-			add(r.within(found.Abs), ir.WhyPolicy)
+			add(found.Abs, ir.WhyPolicy, false)
 		}
 	}
 	for _, link := range r.Dangling {
@@ -60,7 +129,7 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 	for _, dir := range r.Listed {
 		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(dir)); err == nil {
 			r.guardLinks(found, ir.WhyPolicy, add)
-			add(r.within(found.Abs), ir.WhyPolicy)
+			add(found.Abs, ir.WhyPolicy, false)
 		}
 	}
 	for _, p := range r.Patterns {
@@ -83,10 +152,21 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 	return r.guarded
 }
 
+// isGuarded reports whether a path of the workspace lies in a protected one that is not open there.
+func (r *Result) isGuarded(at string) bool {
+	deepest, guarded := -1, false
+	for _, p := range slices.Concat(ir.ProtectedPaths(), r.guarded) {
+		if !p.Pattern && ir.Within(at, p.Path) && len(p.Path) > deepest {
+			deepest, guarded = len(p.Path), !p.Open
+		}
+	}
+	return guarded
+}
+
 // guardPattern adds the names that a pattern of extends may match.
 func (r *Result) guardPattern(pattern string) {
 	p := ir.ProtectedPath{
-		Path: pattern, Pattern: true, Why: ir.WhyPolicy, Origin: ir.Origin{Layer: ir.LayerProtected, Label: "protected"},
+		Path: pattern, Pattern: true, Why: ir.WhyPolicy, Origin: ownOrigin,
 	}
 	if !slices.Contains(r.guarded, p) {
 		r.guarded = append(r.guarded, p)
@@ -94,11 +174,11 @@ func (r *Result) guardPattern(pattern string) {
 }
 
 // protectedLinks are the protected paths of a tool that are symlinks, those of the list included.
-func (r *Result) protectedLinks(t *ir.Tool) []string {
+func (r *Result) protectedLinks(t *ir.Tool) []ir.Location {
 	if !t.Protects {
 		return nil
 	}
-	var out []string
+	var out []ir.Location
 	for _, p := range slices.Concat(ir.ProtectedPaths(), r.ownProtected()) {
 		if p.Pattern {
 			continue
@@ -108,7 +188,7 @@ func (r *Result) protectedLinks(t *ir.Tool) []string {
 		}
 		mode, err := r.view.Lstat(filepath.FromSlash(path.Join(r.Resolver.Root, p.Path)))
 		if err == nil && mode&fs.ModeSymlink != 0 {
-			out = append(out, p.Path)
+			out = append(out, p.At())
 		}
 	}
 	return out

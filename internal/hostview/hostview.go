@@ -36,6 +36,7 @@ const (
 	approvals Kind = 'a' // the user's approvals
 	shown     Kind = 'f' // the kernel's own file systems at, below and around directories
 	named     Kind = 'n' // the names that mounts give a place
+	owned     Kind = 'u' // whether a file is the user's own
 )
 
 // Look is a question about the host, and its answer.
@@ -131,6 +132,21 @@ func (v *View) EvalSymlinks(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	v.keep(evaluate, "", path, func() string { return saidText(real, err) })
 	return real, err
+}
+
+// Owned reports whether a file, not the one that a symlink there leads to, is the user's own, and not written by
+// everybody.
+func (v *View) Owned(path string) bool {
+	is := isOwned(path)
+	v.keep(owned, "", path, func() string { return saidOwned(is) })
+	return is
+}
+
+func saidOwned(is bool) string {
+	if is {
+		return "own"
+	}
+	return ""
 }
 
 // Head returns the first bytes of a file, as many as the kernel reads to find an interpreter.

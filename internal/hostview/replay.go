@@ -84,6 +84,8 @@ func (a *Again) answer(l Look) string {
 		return saidKernels(kernels(split(roots), split(base)))
 	case named:
 		return saidText(strings.Join(Names(l.Path), separator), nil)
+	case owned:
+		return saidOwned(isOwned(l.Path))
 	case variable:
 		return saidVariable(os.LookupEnv(l.Path))
 	case approvals:

@@ -53,8 +53,9 @@ func (b *planner) warn(then *hostfacts.Result) error {
 
 // holds makes sure that the resulting configuration contains exactly the planned grants.
 func (b *planner) holds(then *hostfacts.Result) error {
-	for _, g := range b.Grants {
+	for i, g := range b.Grants {
 		t, _ := then.Program.Tool(g.Tool)
+		b.Grants[i].Guarded = then.Guarded(t, g.Name)
 		r, ok := granted(t, g.Name)
 		switch {
 		case !ok:

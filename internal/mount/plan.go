@@ -59,6 +59,8 @@ type Grant struct {
 	Default bool
 	// Kept is true when a rule grants it already and nothing is written.
 	Kept bool
+	// Guarded is how many places of the workspace's repository are not written there whatever the grant says.
+	Guarded int
 }
 
 // Plan lists the changes of a command. It has passed every check and changed nothing.

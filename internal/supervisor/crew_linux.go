@@ -146,6 +146,7 @@ func (a *Attended) Wait(over func()) End {
 	a.by.egress.flush()
 	a.by.refuser.end()
 	a.by.finish(a)
+	a.by.locked.clear()
 	return end
 }
 

@@ -168,6 +168,9 @@ func (c metadata) chmod(t target, mode uint64) answer {
 	if t.errno == 0 && mode&bits != 0 && (unix.Fstat(t.obj, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR) {
 		return c.denies(unix.EPERM, whySetID)
 	}
+	if t.errno == 0 && unix.Fstat(t.obj, &st) == nil && c.locked.of(&node{object: t.obj, st: st}) != nil {
+		return answer{} // the lock of a configuration gets the mode of that
+	}
 	return c.change(t, func(obj int) error { return unix.Chmod(self(obj), uint32(mode)) })
 }
 

@@ -81,6 +81,9 @@ func (c moves) rename(fromDir, src, toDir, dst, flags uint64) answer {
 		if e != 0 {
 			return fails(e)
 		}
+		if made := c.amends(t, flags); made != nil {
+			return c.amend(t, made)
+		}
 		if j := c.policy.decide(c.moving(t, flags)); !c.permits(j) {
 			return fails(refusal(j.verdict))
 		}

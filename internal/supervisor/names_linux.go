@@ -30,12 +30,18 @@ func (c entries) named(dir int, addr uint64, change naming, act func(node) error
 	switch {
 	case e != 0:
 		return fails(e)
+	case change.need == ir.Delete && c.locked.named(&n): // git gives a change up
 	case !c.permits(c.policy.decide(ir.Access{Cap: change.need, On: c.paths.place(n), Name: change.kind(&n)})):
 		return fails(unix.EACCES)
-	case !c.current():
+	}
+	if !c.current() {
 		return fails(unix.EINTR)
 	}
-	return result(c.do(func() error { return act(n) }))
+	err := c.do(func() error { return act(n) })
+	if change.need == ir.Delete && err == nil {
+		c.locked.drop(&n)
+	}
+	return result(err)
 }
 
 // naming is the making or the removal of a name.

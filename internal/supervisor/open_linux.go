@@ -417,6 +417,9 @@ func (c opens) create(base int, path string, o opening) answer {
 
 // made judges and makes a file.
 func (c opens) made(n node, o opening) answer {
+	if c.locksConfig(n, o) {
+		return c.lock(n, o)
+	}
 	at := c.paths.place(n)
 	switch {
 	case !c.permits(c.policy.decide(ir.Access{Cap: ir.Create, On: at, Name: ir.NameFile})):

@@ -91,6 +91,7 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 	t.finish()
 	s.objects.close()
 	s.refuser.end()
+	s.locked.clear()
 	return status, nil
 }
 

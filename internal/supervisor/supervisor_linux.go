@@ -65,6 +65,7 @@ type Supervisor struct {
 	carried, uncompared atomic.Bool
 	images              images
 	objects             objects
+	locked              locks
 	trampoline          trampoline
 	// placements are the directories and files that the ruleset grants as wholes, absent the
 	// granted paths that were not there at the start. whole is the set of capabilities that the

@@ -267,15 +267,26 @@ func servers(r *repo) []Found {
 }
 
 func git(r *repo) []Found {
+	tool := Tool{
+		Name: "git", Command: "git",
+		About:   "Takes the words behind --: accessc exec git -- commit -m message. It reaches no other repository.",
+		Presets: []Preset{{"git", "your name, e-mail address and settings"}},
+		Rules:   []Rule{writes("the files that git checks out, and its own; hooks and the configuration stay as they are")},
+	}
+	if text := r.text(".git"); strings.Contains(text, "/worktrees/") || strings.Contains(text, "/modules/") {
+		keys := slices.Concat([]string{"external"}, all)
+		tool.Rules = append(tool.Rules, Rule{common, keys, "the repository of this work tree, with your approval"})
+		why := "accessc approve " + common + " lets git write in the repository of this work tree"
+		return []Found{{File: ".git", Tools: []Tool{tool}, Why: why}}
+	}
 	if _, ok := r.has(".git"); ok {
 		return []Found{{File: ".git", Why: "no tool for git: it is a file that names a repository elsewhere, which accessc mount makes reachable"}}
 	}
 	if !slices.Contains(r.dirs, ".git") {
 		return nil
 	}
-	return []Found{{File: ".git", Tools: []Tool{{
-		Name: "git", Command: "git", About: "Takes the words behind --: accessc exec git -- commit -m message. It reaches no other repository.",
-		Presets: []Preset{{"git", "your name, e-mail address and settings"}},
-		Rules:   []Rule{writes("the files that git checks out, and its own; hooks and the configuration stay as they are")},
-	}}}}
+	return []Found{{File: ".git", Tools: []Tool{tool}}}
 }
+
+// common is the path of a rule on the repository of a linked work tree (compiler.CommonDir).
+const common = ".git/common"

@@ -34,8 +34,12 @@ func sameConstraints(a, b ir.Constraints) bool {
 func sameFiles(a, b *ir.Tool) bool {
 	return a.Home == b.Home && a.HomeShared == b.HomeShared && (a.Commands == nil) == (b.Commands == nil) && sameCommands(a, b) &&
 		a.Protects == b.Protects && a.LateOpen == b.LateOpen &&
-		slices.EqualFunc(a.Protected, b.Protected, func(x, y ir.ProtectedPath) bool { return x.Path == y.Path && x.Pattern == y.Pattern }) &&
+		slices.EqualFunc(a.Protected, b.Protected, samePath) &&
 		slices.EqualFunc(a.FS, b.FS, sameRule)
+}
+
+func samePath(x, y ir.ProtectedPath) bool {
+	return x.Root == y.Root && x.Path == y.Path && x.Pattern == y.Pattern && x.Open == y.Open
 }
 
 func sameRule(x, y ir.FSRule) bool {

@@ -121,7 +121,9 @@ type protected struct {
 }
 
 type protectedPath struct {
+	Root    string  `json:"root,omitempty"` // of an external rule, in place of the workspace
 	Path    string  `json:"path"`
+	Open    bool    `json:"open,omitempty"`    // in a protected directory, and not protected
 	Pattern bool    `json:"pattern,omitempty"` // of names, in place of a path
 	Why     string  `json:"why"`
 	Origin  *origin `json:"origin,omitempty"`

@@ -157,7 +157,11 @@ func (r *decoder) fs(d *fsRule) ir.FSRule {
 }
 
 func (r *decoder) protected(d *protectedPath) ir.ProtectedPath {
-	return ir.ProtectedPath{Path: d.Path, Pattern: d.Pattern, Why: d.Why, Origin: r.origin(d.Origin)}
+	out := ir.ProtectedPath{Path: d.Path, Open: d.Open, Pattern: d.Pattern, Why: d.Why, Origin: r.origin(d.Origin)}
+	if d.Root != "" {
+		out.Root = check(r, parseLocation, d.Root).Root
+	}
+	return out
 }
 
 func (r *decoder) caps(names []string) ir.CapSet {

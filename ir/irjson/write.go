@@ -153,7 +153,11 @@ func locations(in []ir.Location) []string {
 }
 
 func (e encoder) protected(p *ir.ProtectedPath) protectedPath {
-	return protectedPath{p.Path, p.Pattern, p.Why, e.origin(p.Origin, nil)}
+	out := protectedPath{Path: p.Path, Open: p.Open, Pattern: p.Pattern, Why: p.Why, Origin: e.origin(p.Origin, nil)}
+	if p.Root.Kind == ir.External {
+		out.Root = p.Root.String()
+	}
+	return out
 }
 
 func (e encoder) net(r *ir.NetRule) netRule {

@@ -2,6 +2,7 @@ package irtest
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -105,7 +106,21 @@ func Tool(t *rapid.T, names []string, n int) *ir.Tool {
 	if tool.Protects && rapid.Bool().Draw(t, "further protected path") {
 		tool.Protected = []ir.ProtectedPath{{Path: Path(t, names, 2), Why: "test"}}
 	}
+	if i := slices.IndexFunc(tool.FS, func(r ir.FSRule) bool { return r.External }); tool.Protects && i >= 0 {
+		tool.Protected = append(tool.Protected, further(t, names, tool.FS[i].At.Root)...)
+	}
 	return tool
+}
+
+// further generates protected paths of an external root, and one in a protected directory that is open.
+func further(t *rapid.T, names []string, root ir.Root) []ir.ProtectedPath {
+	out := []ir.ProtectedPath{{Root: root, Path: Path(t, names, 2), Why: "test"}}
+	if rapid.Bool().Draw(t, "open") {
+		inner := path.Join(out[0].Path, rapid.SampledFrom(names).Draw(t, "open name"))
+		out = append(out, ir.ProtectedPath{Root: root, Path: inner, Open: true, Why: "test"},
+			ir.ProtectedPath{Root: root, Path: path.Join(inner, "config"), Why: "test"})
+	}
+	return out
 }
 
 // Place generates a place in the workspace, or now and then in one of the other

@@ -29,7 +29,7 @@ func Reserved(v *ir.View, at ir.Location) string {
 		}
 	}
 	for _, g := range v.Protected() {
-		if g.Covers(at.Path) {
+		if g.Covers(at) {
 			return fmt.Sprintf("%s is protected: %s", at.Short(), g.Why)
 		}
 	}
@@ -92,8 +92,8 @@ func Leads(v *ir.View, r ir.FSRule) string {
 		return ""
 	}
 	for _, g := range v.Protected() {
-		if ir.In(g.Path).Under(r.At) {
-			return fmt.Sprintf("%s leads to %s, which is protected", r.At.Short(), g.Path)
+		if g.At().Under(r.At) {
+			return fmt.Sprintf("%s leads to %s, which is protected", r.At.Short(), g.At().Short())
 		}
 	}
 	return ""
