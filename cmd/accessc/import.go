@@ -16,6 +16,7 @@ type importCmd struct {
 	Tool     string   `default:"agent" placeholder:"NAME" help:"The tool that gets rules for files, hosts and variables."`
 	Ruleset  string   `default:"agent" placeholder:"NAME" help:"The ruleset that gets rules for command lines."`
 	Patterns string   `enum:"refuse,existing,close" default:"refuse" help:"What becomes of patterns that deny, such as **/.env: refuse the import, deny the names that are existing now, or close the directory that they look in."`
+	Denies   string   `enum:"refuse,ask" default:"refuse" help:"What becomes of denied commands of which no rule can say a part: refuse the import, or leave them to a person."`
 	Output   string   `short:"o" placeholder:"FILE" help:"Write FILE, which must not exist, instead of standard output."`
 	Files    []string `arg:"" name:"file" help:"The settings."`
 }
@@ -41,7 +42,7 @@ func (importCmd) Help() string {
 
 The result permits nothing that the settings do not: it is compiled and compared with an evaluation of
 the settings, and written only if that holds. Standard error lists what became of each entry: carried
-over, narrowed or left out, and why. A key that is not known is an error.
+over, narrowed, denied in part or left out, and why. A key that is not known is an error.
 
   accessc import .claude/settings.json
   accessc import --tool build --patterns existing -o accessc.toml srt-settings.json
@@ -60,6 +61,7 @@ func (c *importCmd) Run(g *globals) error {
 	}
 	res, err := importer.Import(importer.Request{
 		Files: c.Files, From: c.From, Tool: c.Tool, Ruleset: c.Ruleset, Patterns: importer.Patterns(c.Patterns),
+		Denies: importer.Denies(c.Denies),
 		Dir: filepath.ToSlash(canonical(root)), Home: filepath.ToSlash(canonical(home)),
 	})
 	if err != nil {
@@ -86,7 +88,7 @@ func (c *importCmd) write(g *globals, text string) error {
 func (c *importCmd) report(g *globals, res *importer.Result) {
 	w := tabwriter.NewWriter(g.stderr, 0, 0, 2, ' ', 0)
 	count := map[importer.Fate]int{}
-	for _, fate := range []importer.Fate{importer.LeftOut, importer.Narrowed, importer.Carried} {
+	for _, fate := range []importer.Fate{importer.LeftOut, importer.DeniedInPart, importer.Narrowed, importer.Carried} {
 		for _, e := range res.Entries {
 			if e.Fate != fate {
 				continue
@@ -100,11 +102,16 @@ func (c *importCmd) report(g *globals, res *importer.Result) {
 		}
 	}
 	_ = w.Flush() // the reader has gone away
-	fmt.Fprintf(g.stderr, "%s: %d carried over, %d narrowed, %d left out\n", res.Format, count[importer.Carried], count[importer.Narrowed], count[importer.LeftOut])
+	part := ""
+	if n := count[importer.DeniedInPart]; n > 0 {
+		part = fmt.Sprintf(", %d denied in part", n)
+	}
+	fmt.Fprintf(g.stderr, "%s: %d carried over, %d narrowed%s, %d left out\n",
+		res.Format, count[importer.Carried], count[importer.Narrowed], part, count[importer.LeftOut])
 	if res.Proof.Files > 0 {
 		fmt.Fprintln(g.stderr, "nothing is wider: asked about files, hosts and variables, one of each kind that either side tells apart")
 	}
 	if res.Proof.Lines > 0 {
-		fmt.Fprintf(g.stderr, "nothing is wider: asked about %d examples of command lines\n", res.Proof.Lines)
+		fmt.Fprintf(g.stderr, "nothing is wider: asked about %d examples of command lines; cd below the directory needs no rule\n", res.Proof.Lines)
 	}
 }

@@ -36,16 +36,6 @@ type claudeRule struct {
 	entry *Entry
 }
 
-// otherSettings are keys that are about something else than permissions.
-var otherSettings = strings.Fields(`$schema agent allowManagedHooksOnly allowManagedPermissionRulesOnly allowedHttpHookUrls allowedMcpServers
-	alwaysThinkingEnabled apiKeyHelper attribution autoMemoryDirectory autoMemoryEnabled autoUpdatesChannel availableModels awsAuthRefresh
-	awsCredentialExport cleanupPeriodDays companyAnnouncements defaultShell deniedMcpServers disableAllHooks disabledMcpjsonServers editorMode
-	effortLevel enableAllProjectMcpServers enabledMcpjsonServers enabledPlugins env extraKnownMarketplaces fastMode feedbackSurveyRate fileSuggestion
-	forceLoginMethod forceLoginOrgUUID hooks httpHookAllowedEnvVars includeCoAuthoredBy includeGitInstructions language model modelOverrides
-	otelHeadersHelper outputStyle plansDirectory pluginConfigs prefersReducedMotion respectGitignore showThinkingSummaries showTurnDuration
-	skillOverrides skipDangerousModePermissionPrompt spinnerTipsEnabled spinnerTipsOverride spinnerVerbs statusLine strictKnownMarketplaces
-	syntaxHighlightingDisabled teammateMode terminalProgressBarEnabled theme verbose voiceEnabled worktree`)
-
 func readClaude(t *translation, docs []*document) foreign.Policy {
 	c := &claude{}
 	for _, d := range docs {
@@ -55,6 +45,9 @@ func readClaude(t *translation, docs []*document) foreign.Policy {
 		}
 		for _, key := range otherSettings {
 			members[key] = t.leave(d, "", "it is about something else than permissions")
+		}
+		for _, key := range unknownSettings(d.root) {
+			members[key] = t.leave(d, "", "not known in "+d.version)
 		}
 		if len(docs) > 1 {
 			managedAlone(d)
@@ -110,7 +103,18 @@ func (c *claude) permissions(t *translation, d *document, n *jsonc.Node) {
 		"blockReadsOutsideWorkingDirectories":  no("nothing outside of the workspace is granted but the base and what is listed"),
 		"blockWritesOutsideWorkingDirectories": no("nothing outside of the workspace is granted but what is listed"),
 		"denyInsteadOfPrompting":               no("the host decides whether it asks"),
+		"blockReadsExemptPaths":                no("it counts in settings that a program sends, and grants nothing"),
+		"workingDirectoriesAsGiven":            no("it counts in settings that a program sends, and grants nothing"),
+		"workingDirectoriesExclude":            func(n *jsonc.Node) { c.excludes(t, d, n) },
 	})
+}
+
+// excludes reads directories that count as outside of the working directories, which may narrow.
+func (c *claude) excludes(t *translation, d *document, n *jsonc.Node) {
+	d.list(n, "permissions."+n.Key, func(item *jsonc.Node, _ string) {
+		d.fault(item.From, "a working directory with exceptions is not understood")
+	})
+	t.leave(d, "permissions", "it counts in settings that a program sends")(n)
 }
 
 // setMode reads the mode. Of two different ones it is not known which counts.
@@ -172,7 +176,8 @@ func (c *claude) sandboxed(t *translation, d *document, n *jsonc.Node) {
 		c.asks = c.asks || !d.truth(n, "sandbox.autoAllowBashIfSandboxed")
 		t.add(d, n, "sandbox.autoAllowBashIfSandboxed", "").become(Narrowed, "commands need rules of the ruleset")
 	}
-	for _, key := range []string{"excludedCommands", "allowUnsandboxedCommands", "enableWeakerNestedSandbox", "enableWeakerNetworkIsolation", "allowAppleEvents"} {
+	for _, key := range []string{"excludedCommands", "allowUnsandboxedCommands", "enableWeakerNestedSandbox", "enableWeakerNetworkIsolation",
+		"allowAppleEvents", "allowNestedUserNamespaces"} {
 		members[key] = t.leave(d, "sandbox", "nothing runs outside of the sandbox, or in a weaker one")
 	}
 	for _, key := range []string{"failIfUnavailable", "ignoreViolations", "ripgrep", "enabledPlatforms", "bwrapPath", "socatPath"} {

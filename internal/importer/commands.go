@@ -88,7 +88,7 @@ func (t *translation) stopLine(s lineRule) {
 		t.draft.rules = append(t.draft.rules, r)
 		s.entry.become(Carried, "rulesets.%s", t.draft.ruleset)
 	case s.deny:
-		s.entry.become(Narrowed, "no rule denies it, and none allows what it may match")
+		t.denyPart(s)
 	default:
 		s.entry.become(Carried, "left to a person")
 	}

@@ -11,13 +11,15 @@ const (
 	Carried Fate = iota + 1
 	// Narrowed: the result permits less.
 	Narrowed
+	// DeniedInPart: the settings deny more of it. The rest is left to a person.
+	DeniedInPart
 	// LeftOut: the result says nothing about it.
 	LeftOut
 )
 
 // String returns the word that reports use.
 func (f Fate) String() string {
-	return [...]string{"unread", "carried over", "narrowed", "left out"}[f]
+	return [...]string{"unread", "carried over", "narrowed", "denied in part", "left out"}[f]
 }
 
 // Entry is a part of the settings, and its fate.
@@ -28,14 +30,14 @@ type Entry struct {
 	// Key is its path in the document, Text its value as far as that is shown.
 	Key, Text string
 	Fate      Fate
-	// Why says where it was carried to, or why it was narrowed or left out.
+	// Why says where it was carried to, or why not.
 	Why string
 }
 
 // Place is where the entry stands.
 func (e *Entry) Place() string { return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Col) }
 
-// become sets the fate. An entry that was narrowed stays so.
+// become sets the fate. An entry that was narrowed, or denied in part, stays so.
 func (e *Entry) become(f Fate, format string, args ...any) {
 	if e.Fate < f {
 		e.Fate, e.Why = f, fmt.Sprintf(format, args...)

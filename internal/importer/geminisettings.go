@@ -13,12 +13,16 @@ var geminiSettings = format{
 	name: "gemini-settings", version: "0.61.0",
 	looks: func(d *document) bool {
 		tools := d.root.Member("tools")
-		return strings.HasSuffix(d.path, "/.gemini/settings.json") || slices.ContainsFunc([]string{"allowed", "confirmationRequired", "core", "exclude"}, func(key string) bool {
+		return geminiPath(d) || slices.ContainsFunc([]string{"allowed", "confirmationRequired", "core", "exclude"}, func(key string) bool {
 			return tools.Member(key) != nil
 		})
 	},
 	read: readGeminiSettings,
 }
+
+// geminiPath reports whether a document is the settings of Gemini CLI by its name, which a list of servers in it does
+// not change.
+func geminiPath(d *document) bool { return strings.HasSuffix(d.path, "/.gemini/settings.json") }
 
 // geminiKeys are keys of settings.json that are about something else than which commands run, geminiToolKeys those of tools.
 var (

@@ -20,9 +20,19 @@ type Request struct {
 	// Tool and Ruleset are the names that the rules go to.
 	Tool, Ruleset string
 	Patterns      Patterns
+	Denies        Denies
 	// Dir is the workspace, Home the user's home directory, both canonical.
 	Dir, Home string
 }
+
+// Denies is the answer to denied commands that no rule can say.
+type Denies string
+
+// The answers.
+const (
+	RefuseDenies Denies = "refuse"
+	AskDenies    Denies = "ask"
+)
 
 // Result is the configuration that the settings became, and its proof.
 type Result struct {
@@ -78,7 +88,9 @@ type translation struct {
 	entries []*Entry
 	// unspelled are the patterns that deny names which no rule can spell out.
 	unspelled []*Entry
-	faults    []error
+	// lost are the denied commands of which no rule says any part.
+	lost   []*Entry
+	faults []error
 }
 
 // Import reads settings and translates them. After an error there is no text.
@@ -112,6 +124,9 @@ func Import(req Request) (*Result, error) {
 	}
 	if len(t.unspelled) > 0 {
 		return nil, unspelled(t.unspelled)
+	}
+	if len(t.lost) > 0 && req.Denies != AskDenies {
+		return nil, lostDenies(t.lost)
 	}
 	out := &Result{Format: f.name + " (" + f.version + ")", Entries: t.entries}
 	return out, t.settle(out, policy)

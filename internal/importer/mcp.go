@@ -13,8 +13,10 @@ import (
 
 var mcpFormat = format{
 	name: "mcp", version: "2026-07-28", several: true,
-	looks: func(d *document) bool { return d.root.Member("mcpServers") != nil || d.root.Member("servers") != nil },
-	read:  readMCP,
+	looks: func(d *document) bool {
+		return !geminiPath(d) && (d.root.Member("mcpServers") != nil || d.root.Member("servers") != nil)
+	},
+	read: readMCP,
 }
 
 func readMCP(t *translation, docs []*document) foreign.Policy {
@@ -50,12 +52,14 @@ func (t *translation) server(d *document, n *jsonc.Node) {
 		"args": func(n *jsonc.Node) {
 			d.list(n, "args", func(_ *jsonc.Node, text string) { s.args = append(s.args, text) })
 		},
-		"env":     func(n *jsonc.Node) { s.env = t.variables(d, n) },
-		"type":    func(n *jsonc.Node) {},
-		"url":     func(*jsonc.Node) { no("accessc starts no server on another host") },
-		"headers": func(*jsonc.Node) { no("accessc starts no server on another host") },
-		"cwd":     func(*jsonc.Node) { no("it names its directory; a server starts in the workspace") },
-		"envFile": func(*jsonc.Node) { no("it reads variables from a file") },
+		"env":           func(n *jsonc.Node) { s.env = t.variables(d, n) },
+		"type":          func(n *jsonc.Node) {},
+		"url":           func(*jsonc.Node) { no("accessc starts no server on another host") },
+		"headers":       func(*jsonc.Node) { no("accessc starts no server on another host") },
+		"headersHelper": func(*jsonc.Node) { no("accessc starts no server on another host") },
+		"httpUrl":       func(*jsonc.Node) { no("accessc starts no server on another host") },
+		"cwd":           func(*jsonc.Node) { no("it names its directory; a server starts in the workspace") },
+		"envFile":       func(*jsonc.Node) { no("it reads variables from a file") },
 		"disabled": func(n *jsonc.Node) {
 			if n.True() {
 				no("it is disabled")

@@ -20,3 +20,20 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 }
+
+// The settings of Gemini CLI are those by their name, also with servers alone, and a server elsewhere is left out with
+// each key that such servers have.
+func TestServersElsewhere(t *testing.T) {
+	w := newWorld(t)
+	for _, key := range []string{"headers", "headersHelper", "httpUrl"} {
+		text := `{"mcpServers": {"a": {"command": "a"}, "b": {"url": "https://b.test", "` + key + `": "x"}}}`
+		res, err := w.refusing("mcp", text, RefuseDenies)
+		if err != nil || len(res.Entries) != 2 || res.Entries[1].Fate != LeftOut {
+			t.Errorf("%s: %+v, %v", key, res, err)
+		}
+	}
+	d := &document{path: "/w/.gemini/settings.json", text: []byte(`{"mcpServers": {"a": {"command": "a", "trust": true}}}`)}
+	if f, err := recognise(d, ""); err != nil || f.name != "gemini-settings" {
+		t.Errorf("got %+v, %v", f, err)
+	}
+}

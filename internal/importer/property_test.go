@@ -58,7 +58,7 @@ func (w *world) runAs(from, name, text string, p Patterns) (*Result, error) {
 		return nil, err
 	}
 	defer os.Remove(file)
-	return Import(Request{Files: []string{file}, From: from, Tool: "agent", Ruleset: "agent", Patterns: p, Dir: w.dir, Home: w.home})
+	return Import(Request{Files: []string{file}, From: from, Tool: "agent", Ruleset: "agent", Patterns: p, Denies: AskDenies, Dir: w.dir, Home: w.home})
 }
 
 // drawn runs a property about settings that it draws, as often as irtest.Rounds says of a count. Each is imported,

@@ -289,12 +289,19 @@ func plainly(line string) string {
 	return strings.Join(strings.Fields(line), " ")
 }
 
+// changesDirectory reports whether a line goes to a directory and does nothing else. A ruleset permits that below its
+// directory without a rule, whatever the settings say. See RATIONALE D405.
+func changesDirectory(line string) bool {
+	w := words(plainly(line))
+	return len(w) > 0 && w[0] == "cd"
+}
+
 // lines asks a ruleset about examples of command lines and of hosts to fetch from.
 func (t *translation) lines(set *ruleset.Set, p foreign.Policy, out *Proof) error {
 	marks := p.Marks()
 	for _, line := range examples(t.draft.rules, marks.Commands) {
 		out.Lines++
-		if t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && !p.Runs(line) && !p.Runs(plainly(line)) {
+		if t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && !p.Runs(line) && !p.Runs(plainly(line)) && !changesDirectory(line) {
 			return &wider{what: fmt.Sprintf("the ruleset would allow %q, and the settings do not", line)}
 		}
 	}

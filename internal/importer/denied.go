@@ -1,0 +1,73 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/plural"
+)
+
+// longer are words that begin as a denied text does: after the words of a key, an option or a program whose name goes
+// on. A text that denies covers them, and a rule about whole words does not.
+var longer = map[string][]string{
+	"":          strings.Fields("mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.ntfs pip3 python3 rmdir npx"),
+	"git push":  strings.Fields("--force --force-with-lease --force-if-includes --delete --mirror"),
+	"rm":        strings.Fields("-rf -rfv -fr -frv --recursive --force"),
+	"git clean": strings.Fields("-fd -fdx -fx -ffd -ffdx --force"),
+	"git reset": strings.Fields("--hard"),
+}
+
+// within are beginnings in whole words of commands that a pattern certainly matches, none where it has no such part.
+// A text before two stars is the beginning of an expression that matches less.
+func (p pattern) within() [][]string {
+	text, ends := strings.CutSuffix(p.glob, "*")
+	text = strings.TrimPrefix(text, "*")
+	own := words(text)
+	if !ends || own == nil || strings.HasPrefix(own[0], "-") {
+		return nil
+	}
+	out := [][]string{own}
+	before, last := own[:len(own)-1], own[len(own)-1]
+	for _, w := range longer[strings.Join(before, " ")] {
+		if w != last && strings.HasPrefix(w, last) {
+			out = append(out, append(slices.Clone(before), w))
+		}
+	}
+	return out
+}
+
+// denyPart writes rules for the part of a denied text that rules can say. See RATIONALE D406.
+func (t *translation) denyPart(s lineRule) {
+	if s.all {
+		s.entry.become(LeftOut, "no rule denies every command, and none allows one: each is left to a person")
+		return
+	}
+	part := s.within()
+	if len(part) == 0 {
+		if t.lost = append(t.lost, s.entry); t.req.Denies == AskDenies {
+			s.entry.become(LeftOut, "no rule denies it, and none allows what it may match: it is left to a person")
+		}
+		return
+	}
+	var said []string
+	for _, w := range part {
+		t.draft.rules = append(t.draft.rules, rule{prefix: w, from: s.entry.from()})
+		said = append(said, strings.Join(w, " "))
+	}
+	s.entry.become(DeniedInPart, "rulesets.%s denies %s; words that go on otherwise are left to a person",
+		t.draft.ruleset, strings.Join(said, ", "))
+}
+
+// lostDenies is the error about denied commands of which no rule says any part.
+func lostDenies(entries []*Entry) error {
+	var b strings.Builder
+	entries = without(entries)
+	fmt.Fprintf(&b, "%s of denied commands that no rule can say:", plural.Count(len(entries), "pattern"))
+	for _, e := range entries {
+		fmt.Fprintf(&b, "\n  %s: %s %s", e.Place(), e.Key, e.Text)
+	}
+	b.WriteString("\n--denies ask leaves these commands to a person instead; or write each as words that begin the command")
+	return errors.New(b.String())
+}
