@@ -156,6 +156,24 @@ func (v *View) brings(src, dst Location) *namePattern {
 			return n
 		}
 	}
+	if len(v.names) == 0 || src.Root.Kind != Workspace {
+		return nil
+	}
+	return v.lifted(src, dst)
+}
+
+// lifted is a pattern that protects, below a directory's new place, a name that a rule below its old place lets the tool make.
+func (v *View) lifted(src, dst Location) *namePattern {
+	for i := range v.rules {
+		r := v.rules[i].Rule
+		rest, below := strings.CutPrefix(r.At.Path, src.Path+"/")
+		if !below || r.At.Root.Kind != Workspace || r.Origin.Layer == LayerProtected {
+			continue
+		}
+		if n := v.guard(dst.Path + "/" + rest); n != nil && v.guard(r.At.Path) == nil {
+			return n
+		}
+	}
 	return nil
 }
 
