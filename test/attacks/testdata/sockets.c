@@ -70,6 +70,6 @@ int main(void) {
   memcpy(ab.sun_path, "\0accessc-attack", 15);
   s = socket(AF_UNIX, SOCK_STREAM, 0);
   if (s >= 0 && !connect(s, (void *)&ab, 2 + 15)) leak("an abstract socket of the user");
-  for (int f = 2; f < 46; f++) { s = socket(f, SOCK_RAW, 0); if (s >= 0) leak("a raw socket of family %d", f); s = socket(f, SOCK_DGRAM, 0); if (s >= 0) leak("a datagram socket of family %d", f); }
+  for (int f = 2; f < 46; f++) { s = socket(f, SOCK_RAW, 0); if (s >= 0) leak("a raw socket of family %d", f); s = socket(f, SOCK_DGRAM, 0); if (s >= 0 && !stands_in(s)) leak("a datagram socket of family %d", f); }
   if (fine("src/a")) good("read");
 }
