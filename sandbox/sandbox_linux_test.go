@@ -23,6 +23,7 @@ const config = `
 source = "local"
 command = "/bin/sh"
 access.fs = [{ path = ".", read = true }]
+access.accept = ["fs.metadata"] # no supervisor
 
 [tools.supervised]
 source = "local"

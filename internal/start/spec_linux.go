@@ -1,6 +1,8 @@
 package start
 
 import (
+	"slices"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/once"
@@ -46,7 +48,7 @@ func settle(req *Request, h Host) (terms, error) {
 	l := req.Spec.Launch
 	s := req.Spec.Supervision
 	t, err := supervised(req.Spec).agree(req, &l, h)
-	if err == nil && !t.supervised && s != nil && len(s.Gaps) == 0 {
+	if err == nil && !t.supervised && s != nil && len(s.Gaps) == 0 && !without(req, &l) {
 		// It is of use, and nothing depends on it.
 		t.supervised = h.Supervises && !underSupervisor()
 	}
@@ -63,4 +65,12 @@ func settle(req *Request, h Host) (terms, error) {
 	names, err := means{unsupervised, landlock.Sentences, lastLevel}.agree(req, &l, Host{ABI: h.ABI})
 	t.accepted = append(t.accepted, names.accepted...)
 	return t, err
+}
+
+// without reports whether the caller or the policy does without a supervisor that answers calls on metadata alone: they are
+// refused then.
+// See RATIONALE D379.
+func without(req *Request, l *backends.Launch) bool {
+	gap := string(ir.GapFSMetadata)
+	return req.Spec.Supervision.Judges == (landlock.Judges{}) && (slices.Contains(req.Accept, gap) || slices.Contains(l.Accept, gap))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -253,6 +254,12 @@ func (c *Child) joinGroup(p *program) error {
 }
 
 func (c *Child) limit(p *program) error {
+	if len(c.Limits) > 0 && c.Files != nil && !p.here {
+		// A host has many descriptors, and the listener has to get a number below the limit of files.
+		free := uintptr(c.spare(p))
+		p.add(step{name: "dup3", nr: unix.SYS_DUP3, args: [5]uintptr{0, free, unix.O_CLOEXEC}})
+		p.add(step{name: "close", nr: unix.SYS_CLOSE, args: [5]uintptr{free}})
+	}
 	for i := range c.Limits {
 		p.add(step{
 			name: "setrlimit", nr: unix.SYS_PRLIMIT64,
@@ -260,6 +267,19 @@ func (c *Child) limit(p *program) error {
 		})
 	}
 	return nil
+}
+
+// spare is a low number that is no descriptor which a clone still needs.
+func (c *Child) spare(p *program) int {
+	needed := []int{c.Ruleset, int(p.in), int(p.out)}
+	if c.Join != nil {
+		needed = append(needed, int(c.Join.Fd()))
+	}
+	free := 3
+	for slices.Contains(needed, free) {
+		free++
+	}
+	return free
 }
 
 // filter puts the filter in force.

@@ -94,6 +94,8 @@ read = true
 
 // procReader is a tool that needs no supervisor.
 const procReader = `
+[tools.t.access]
+accept = ["fs.metadata"]
 [[tools.t.access.fs]]
 path = "."
 read = true
