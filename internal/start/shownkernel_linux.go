@@ -13,6 +13,9 @@ import (
 // specification was made, or a mount that shows a place of the policy under another name. A start that compiles has such places as exceptions.
 // See RATIONALE D362, D375.
 func closesKernels(s *landlock.Spec, paths []landlock.Path) error {
+	if err := hostview.Listed(); err != nil {
+		return failed("%w", err)
+	}
 	var dirs, roots []string
 	for _, dir := range []string{s.Workspace, s.Home} {
 		if dir != "" {
