@@ -19,6 +19,9 @@ type envDraft struct {
 
 func (d *envDraft) value() *source.Value { return d.v }
 
+// exceeds implements grants. A value of a rule's own may say less than the caller's, or more.
+func (d *envDraft) exceeds(grants) bool { return d.rule.Read || d.rule.Value != "" }
+
 func envWinner(d *envDraft) string { return d.rule.Subject() }
 
 func (s scope) envRule(v *source.Value) (*envDraft, bool) {

@@ -31,6 +31,12 @@ type fsDraft struct {
 
 func (d *fsDraft) value() *source.Value { return d.v }
 
+// exceeds implements grants. Rules that grant by other means count as more.
+func (d *fsDraft) exceeds(other grants) bool {
+	o, ok := other.(*fsDraft)
+	return d.caps != 0 && (!ok || !o.caps.Contains(d.caps) || d.external != o.external || d.mount != o.mount)
+}
+
 // fsWinner returns the key that fs rules compete for. Paths are compared as they are spelled
 // here; resolution comes later.
 func fsWinner(d *fsDraft) string {

@@ -35,7 +35,7 @@ func mergeList[T written](
 		return
 	}
 	for _, d := range drops {
-		warnDrop(s, d, winner)
+		checkDrop(s, d, winner)
 	}
 }
 
@@ -124,9 +124,17 @@ func (s scope) dedup(t *source.Table) merge.Tri {
 	return merge.Unset
 }
 
-// warnDrop warns when the dropped duplicate would have won against something between it and the
-// item that it equals.
-func warnDrop[T written](s scope, d merge.Drop[T], winner func(T) string) {
+// grants is how a rule of an ordered list compares with another one of the same subject.
+type grants interface {
+	written
+	// exceeds reports whether the rule may grant something that the other one does not.
+	exceeds(other grants) bool
+}
+
+// checkDrop reports a dropped duplicate that would have won against something between it and the item that it equals. It is an error
+// where more is granted without it.
+// See RATIONALE D402.
+func checkDrop[T written](s scope, d merge.Drop[T], winner func(T) string) {
 	mine, key := winner(d.Item), d.Item.value().Key()
 	for _, between := range d.List[d.Kept+1 : d.Index] {
 		if winner(between) != mine || between.value().Key() == key {
@@ -138,8 +146,29 @@ func warnDrop[T written](s scope, d merge.Drop[T], winner func(T) string) {
 			{At: between.value().At, Note: "wins instead"},
 		}
 		f.Hint = "drop dedup, or remove one of the rules"
+		if widened(d, winner) {
+			f.Severity, f.Label = diag.Error, "this rule would have won as the later one, and grants less"
+		}
 		return
 	}
+}
+
+// widened reports whether the rule that wins without dropped ones exceeds the one that wins with them.
+func widened[T written](d merge.Drop[T], winner func(T) string) bool {
+	with, without := d.Item, d.Item
+	seen := map[string]bool{}
+	for _, item := range d.List {
+		if winner(item) != winner(d.Item) {
+			continue
+		}
+		if with = item; !seen[item.value().Key()] {
+			without = item
+		}
+		seen[item.value().Key()] = true
+	}
+	now, ordered := any(without).(grants)
+	was, _ := any(with).(grants)
+	return ordered && now.value().Key() != was.value().Key() && now.exceeds(was)
 }
 
 // textDraft is an item that is a string.

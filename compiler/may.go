@@ -21,6 +21,15 @@ func (d *mayDraft) value() *source.Value {
 	return d.fs.value()
 }
 
+// exceeds implements grants.
+func (d *mayDraft) exceeds(other grants) bool {
+	o, ok := other.(*mayDraft)
+	if d.net != nil || !ok || o.fs == nil {
+		return d.net == nil || d.net.rule.Allow
+	}
+	return d.fs.exceeds(o.fs)
+}
+
 func mayWinner(d *mayDraft) string {
 	if d.net != nil {
 		return netWinner(d.net)

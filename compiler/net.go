@@ -21,6 +21,9 @@ type netDraft struct {
 
 func (d *netDraft) value() *source.Value { return d.v }
 
+// exceeds implements grants. Of two rules that allow, neither is less.
+func (d *netDraft) exceeds(grants) bool { return d.rule.Allow }
+
 func netWinner(d *netDraft) string { return d.rule.Subject() }
 
 // See RATIONALE D13.

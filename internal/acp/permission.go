@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -105,7 +104,7 @@ func texts(j *action.Judge, input gjson.Result, kind ruleset.Kind) action.Verdic
 		if kind != ruleset.Fetch {
 			out = out.And(action.Of(j.Files.Argument(name, text)))
 		}
-		if slices.Contains(commandKeys, plainKey(name)) {
+		if action.IsCommand(action.PlainKey(name)) {
 			out = out.And(action.Left("the request has " + name + ", which may be a command"))
 		}
 	})
@@ -113,17 +112,6 @@ func texts(j *action.Judge, input gjson.Result, kind ruleset.Kind) action.Verdic
 		return action.Refused(err.Error(), "")
 	}
 	return out
-}
-
-// commandKeys are the members of a tool's input that may be commands or change them, in lower case and
-// without marks. The kind of a call does not rule out that its tool runs one.
-var commandKeys = []string{
-	"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "scripts", "shell", "exec", "execute", "run",
-	"program", "executable", "args", "arguments", "argv", "env", "environment",
-}
-
-func plainKey(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
 // searched leaves to a person a search above files that the policy closes: the agent's own is not confined. One that

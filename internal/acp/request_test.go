@@ -1,10 +1,12 @@
 package acp
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/accessc/accessc/internal/invocations"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -59,6 +61,24 @@ func TestSubjects(t *testing.T) {
 		line := `{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","title":"Run?","description":"git status"` + subject + `,"options":` + options + `}}`
 		if got := answered(t, proxy, line); got != want {
 			t.Errorf("%s: got %s, want %s", subject, got, want)
+		}
+	}
+}
+
+// TestCommandNames: an input with a member that may be a command, under any name of the table, is left to a person.
+func TestCommandNames(t *testing.T) {
+	proxy := opened(t, policy(t))
+	names := slices.Concat(action.CommandKeys, action.AloneKeys, action.ListKeys, action.WordKeys, []string{"env", "environment", "vars", "interpreter"})
+	for _, name := range append(names, "other") {
+		want := "passes"
+		if name == "other" {
+			want = "yes"
+		} else if name == "command" {
+			want = "no"
+		}
+		call := `{"toolCallId":"1","kind":"read","locations":[{"path":"docs/a"}],"rawInput":{"` + name + `":"rm x"}}`
+		if got := answered(t, proxy, request("s", call, options)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
 }

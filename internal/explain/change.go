@@ -350,14 +350,16 @@ func ChangesMarkdown(cs []Change) string {
 
 // escape makes text safe inside a table of a Markdown document; code makes it literal.
 func escape(s string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "@", "&#64;").Replace(clean(s))
+	return strings.NewReplacer(`\`, `\\`, "&", "&amp;", "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "~", `\~`, "`", "\\`", "[", `\[`,
+		"@", "&#64;").Replace(clean(s))
 }
 
 func code(s string) string {
 	if s == "" {
 		return ""
 	}
-	return "`" + strings.NewReplacer("|", `\|`, "`", "'").Replace(clean(s)) + "`"
+	// Within a row, a backslash before an escaped bar would escape the backslash, and the bar end the cell.
+	return "`" + strings.NewReplacer(`\|`, `\¦`, "|", `\|`, "`", "'").Replace(clean(s)) + "`"
 }
 
 // ChangesDocument is the JSON form of a comparison.

@@ -78,6 +78,8 @@ func writeCursor(e *Event, a *Answer) any {
 		out.Permission = ""
 	case a.Outcome == Pass && e.Name == "beforeMCPExecution":
 		out.Permission = Ask.String()
+	case a.Outcome == Pass && e.Stage == Before:
+		out.Permission = "" // "allow" would be more than no objection
 	case a.Outcome == Pass:
 		out.Permission = Allow.String()
 	case a.Outcome != Allow:

@@ -1,6 +1,7 @@
 package hostfacts
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -88,6 +89,9 @@ func Compile(opts Options) (*Result, error) {
 	}
 	var unusable error
 	if opts.Resolve {
+		if err := cmp.Or(hostview.Listed(), r.apart(resolver)); err != nil {
+			return nil, err
+		}
 		opts.Approved, unusable = r.approved(resolver, opts.Planned)
 		opts.Unfit = r.unfit(resolver)
 	}

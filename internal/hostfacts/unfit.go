@@ -1,9 +1,11 @@
 package hostfacts
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
@@ -18,6 +20,9 @@ func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) strin
 		if name := r.view.MadeUp(target); name != "" {
 			return "which is of the file system " + name
 		}
+		if inShared(target) {
+			return "which lies in " + sharedMemory
+		}
 		if caps&ir.Write == 0 {
 			return ""
 		}
@@ -29,6 +34,26 @@ func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) strin
 		}
 		return ""
 	}
+}
+
+const sharedMemory = "/" + ir.LinuxShared + ", where each tool has memory of its own run"
+
+// inShared reports whether a place is one of the memory that processes share. A supervised tool has memory of its own run by
+// these names, and nothing else.
+func inShared(path string) bool {
+	return Platform() == ir.Linux && kernelfs.Below(path, "/"+ir.LinuxShared)
+}
+
+// apart returns an error if the workspace or its state lies in memory that processes share.
+// See RATIONALE D401.
+func (r *Result) apart(resolver *resolve.Resolver) error {
+	if inShared(resolver.Root) {
+		return fmt.Errorf("the workspace %s lies in %s: let it be elsewhere", resolver.Root, sharedMemory)
+	}
+	if state := at(resolver, string(r.State)); inShared(state) {
+		return fmt.Errorf("accessc's state %s lies in %s: let XDG_STATE_HOME be elsewhere", state, sharedMemory)
+	}
+	return nil
 }
 
 // at is the canonical path of a directory, empty for none.

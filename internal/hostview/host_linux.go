@@ -1,6 +1,7 @@
 package hostview
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 func fileSystem(path string) string {
 	all, err := mounts(nil, nil)
 	if err != nil {
-		return ""
+		return unlisted
 	}
 	m := mountOf(all, path)
 	if m == nil || !m.Closed && !(kernelfs.Shows(m.Type) && kernelfs.Below(m.Point, "/proc")) {
@@ -25,13 +26,15 @@ func fileSystem(path string) string {
 }
 
 // kernels lists the places at, below and around some directories at which the kernel shows itself, or a mount shows a place under another
-// name, with their file systems.
-func kernels(roots, base []string) []Kernel {
+// name, with their file systems. Where the host does not list its mounts, all of them are such places.
+func kernels(roots, base []string) (out []Kernel) {
 	all, err := mounts(roots, base)
 	if err != nil {
-		return nil
+		for _, dir := range slices.Concat(roots, base) {
+			out = append(out, Kernel{Path: dir, Type: unlisted})
+		}
+		return out
 	}
-	var out []Kernel
 	add := func(k Kernel) {
 		if !slices.Contains(out, k) {
 			out = append(out, k)
@@ -60,12 +63,26 @@ func visible(all []kernelfs.Mount, m *kernelfs.Mount) bool {
 	return there == nil || there.Closed
 }
 
+// unlisted stands for the type of a file system where the host does not list its mounts.
+const unlisted = "unknown"
+
+// Listed returns an error where the host does not list its mounts, so that nobody knows where the kernel shows itself.
+// See RATIONALE D399.
+func Listed() error {
+	_, err := mounts(nil, nil)
+	return err
+}
+
 func mounts(roots, base []string) ([]kernelfs.Mount, error) {
 	text, err := os.ReadFile("/proc/thread-self/mountinfo")
-	if err != nil {
-		return nil, err
+	var all []kernelfs.Mount
+	if err == nil {
+		all, err = kernelfs.Parse(text, roots, base)
 	}
-	return kernelfs.Parse(text, roots, base)
+	if err != nil {
+		return nil, fmt.Errorf("the mounts of this host are not known, and the kernel may show itself by any: %w", err)
+	}
+	return all, nil
 }
 
 // Names are the canonical names that mounts give a place, its own first, and the points of mounts that show a part of it.

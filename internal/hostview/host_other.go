@@ -10,6 +10,9 @@ func fileSystem(string) string { return "" }
 // kernels lists the places at, below and around some directories at which the kernel shows itself.
 func kernels(_, _ []string) []Kernel { return nil }
 
+// Listed returns an error where the host does not list its mounts.
+func Listed() error { return nil }
+
 // Names are the canonical names that mounts give a place.
 func Names(path string) []string { return []string{path} }
 

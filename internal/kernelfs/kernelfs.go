@@ -62,7 +62,10 @@ const (
 	quiet = " btrfs erofs ext2 ext3 ext4 f2fs overlay squashfs tmpfs xfs "
 )
 
-var errForm = errors.New("the list of mounts has another form")
+var (
+	errForm = errors.New("the list of mounts has another form")
+	errNone = errors.New("the list of mounts is empty")
+)
 
 // Parse reads a list of mounts. Roots are the places that a policy is about, base those that it is about beside
 // them: a type that is not known holds files if one of them is on it. A mount below a root that shows one of them, or a part, is closed.
@@ -74,6 +77,9 @@ func Parse(mountinfo []byte, roots, base []string) ([]Mount, error) {
 			return nil, errForm
 		}
 		out = append(out, m)
+	}
+	if out == nil {
+		return nil, errNone
 	}
 	vouched := " "
 	for _, r := range slices.Concat(roots, base) {

@@ -15,38 +15,6 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// The members of arguments that are commands, and their further words, by the names that servers use, in lower case and
-// without the marks between words. Within a member that is a command, whole names one without words.
-var (
-	commandKeys = []string{"command", "cmd", "script", "commandline", "shellcommand"}
-	aloneKeys   = []string{"program", "executable", "binary", "exec", "argv"} // where no member of the others is there
-	listKeys    = []string{"commands", "cmds", "scripts"}
-	wordKeys    = []string{"args", "arguments", "argv"}
-	wholeKeys   = []string{"command", "cmd", "commandline", "line", "program", "executable", "name", "path", "text"}
-)
-
-// The ends of the names of members beside a command that are its directory, and its shell, and the beginnings of those
-// that are its variables.
-var (
-	directoryEnds = []string{"cwd", "pwd", "dir", "directory", "folder", "root", "workspace", "chdir"}
-	shellEnds     = []string{"shell", "shellpath", "shellname", "interpreter", "executable"}
-	variableKeys  = []string{"env", "vars", "variables"}
-)
-
-// isDirectory, isShell and isVariables report what a member beside a command is, by its name.
-func isDirectory(name string) bool { return ends(name, directoryEnds) }
-
-func isShell(name string) bool { return ends(name, shellEnds) }
-
-func isVariables(name string) bool {
-	begins := slices.ContainsFunc(variableKeys, func(k string) bool { return strings.HasPrefix(name, k) })
-	return begins || ends(name, variableKeys)
-}
-
-func ends(name string, with []string) bool {
-	return slices.ContainsFunc(with, func(end string) bool { return strings.HasSuffix(name, end) })
-}
-
 // commands are the commands in the arguments of a call. One that is not understood has neither
 // words nor a line.
 func commands(v gjson.Result) (out []wanted, err error) {
@@ -65,9 +33,12 @@ func commands(v gjson.Result) (out []wanted, err error) {
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			value := members[name]
 			switch {
-			case slices.Contains(commandKeys, name), slices.Contains(aloneKeys, name) && !overlap(members, commandKeys):
+			case slices.Contains(action.CommandKeys, name), slices.Contains(action.AloneKeys, name) && !overlap(members, action.CommandKeys):
+				if isSwitch(name, value) {
+					break
+				}
 				out = append(out, command(value, members))
-			case slices.Contains(listKeys, name) && value.IsArray():
+			case slices.Contains(action.ListKeys, name) && value.IsArray():
 				for _, line := range value.Array() {
 					out = append(out, command(line, members))
 				}
@@ -78,14 +49,18 @@ func commands(v gjson.Result) (out []wanted, err error) {
 	return out, err
 }
 
+// isSwitch reports whether a member with the name of a command is a number or a setting.
+func isSwitch(name string, v gjson.Result) bool {
+	return !slices.Contains([]string{"command", "cmd"}, name) && v.Type != gjson.String && v.Type != gjson.JSON
+}
+
 // named are the members of an object by their names in lower case and without marks.
 func named(v gjson.Result) (map[string]gjson.Result, error) {
 	members, err := jsonrpc.Members(v)
 	out := map[string]gjson.Result{}
 	for name, value := range members {
-		key := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
-		counts := slices.Contains(slices.Concat(commandKeys, aloneKeys, listKeys, wordKeys, wholeKeys), key) ||
-			isDirectory(key) || isShell(key) || isVariables(key)
+		key := action.PlainKey(name)
+		counts := action.IsCommand(key) || slices.Contains(action.WholeKeys, key) || action.IsDirectory(key)
 		if _, twice := out[key]; twice && counts {
 			err = errors.Join(err, fmt.Errorf("two members of one object mean %q", key))
 		}
@@ -124,7 +99,7 @@ func command(v gjson.Result, beside map[string]gjson.Result) wanted {
 		return wanted{}
 	}
 	all := maps.Clone(beside)
-	for _, name := range slices.Concat(commandKeys, wordKeys) {
+	for _, name := range slices.Concat(action.CommandKeys, action.WordKeys) {
 		delete(all, name)
 	}
 	for name, value := range own {
@@ -133,7 +108,7 @@ func command(v gjson.Result, beside map[string]gjson.Result) wanted {
 		}
 		all[name] = value
 	}
-	for _, name := range wholeKeys {
+	for _, name := range action.WholeKeys {
 		if value, ok := own[name]; ok && !value.IsObject() {
 			delete(all, name)
 			return read(value, all)
@@ -149,16 +124,16 @@ func read(v gjson.Result, beside map[string]gjson.Result) wanted {
 	for _, name := range slices.Sorted(maps.Keys(beside)) {
 		value := beside[name]
 		switch {
-		case isDirectory(name):
+		case action.IsDirectory(name):
 			ok = ok && !value.IsObject() && !value.IsArray() && (c.Dir == "" || value.Str == "" || c.Dir == value.Str)
 			c.Dir = cmp.Or(value.Str, c.Dir)
-		case isVariables(name) && value.IsObject():
+		case action.IsVariables(name) && value.IsObject():
 			for variable := range value.Map() {
 				c.Env = append(c.Env, variable)
 			}
-		case isVariables(name):
+		case action.IsVariables(name):
 			ok = ok && name != "env" && !value.IsArray() && !strings.Contains(value.Str, "=")
-		case isShell(name):
+		case action.IsShell(name):
 			named := value.Str
 			if value.Type == gjson.True {
 				named = "sh"
@@ -167,7 +142,7 @@ func read(v gjson.Result, beside map[string]gjson.Result) wanted {
 			c.shell = cmp.Or(named, c.shell)
 		}
 	}
-	for _, name := range wordKeys {
+	for _, name := range action.WordKeys {
 		if beside[name].Exists() {
 			more, also := texts(beside[name])
 			words, ok = append(words, more...), ok && also && beside[name].IsArray()

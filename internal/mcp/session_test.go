@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -424,6 +425,34 @@ func TestCommands(t *testing.T) {
 				t.Errorf("%s: got %s", c.arguments, back)
 			case want != "" && (forward != nil || !strings.Contains(string(back), want)):
 				t.Errorf("%s: got %s, %s, want %s", c.arguments, forward, back, want)
+			}
+		}
+	}
+}
+
+// TestCommandNames: each name that may be a command is judged as one, alone and beside another one. Names that a person was asked about in
+// other protocols passed here.
+func TestCommandNames(t *testing.T) {
+	p := policy(t)
+	p.Commands.Rules = &ruleset.Set{Name: "dev", Shell: shell.Bash, Rules: []*ruleset.Rule{
+		{Outcome: ruleset.Allow, Matcher: ruleset.Command{Names: []string{"ls"}}},
+	}}
+	lists := action.ListKeys
+	for _, name := range slices.Concat(action.CommandKeys, action.AloneKeys, lists) {
+		value := `"rm x"`
+		if slices.Contains(lists, name) {
+			value = `["ls","rm x"]`
+		}
+		alone, switches := `{"`+name+`":`+value+`}`, `{"`+name+`":true,"limit":1}`
+		if reason, _ := p.Refusal("read", gjson.Parse(alone)); !strings.Contains(reason, "rm x: no rule matches") {
+			t.Errorf("%s: %q", alone, reason)
+		}
+		if reason, _ := p.Refusal("read", gjson.Parse(switches)); reason != "" && name != "command" && name != "cmd" {
+			t.Errorf("%s: %q", switches, reason)
+		}
+		if beside := `{"command":"ls","` + name + `":` + value + `}`; !slices.Contains(action.AloneKeys, name) && name != "command" {
+			if reason, _ := p.Refusal("read", gjson.Parse(beside)); !strings.Contains(reason, "no rule matches") {
+				t.Errorf("%s: %q", beside, reason)
 			}
 		}
 	}

@@ -80,6 +80,9 @@ func NewPlan(spec *Spec, accept []string, ask bool, messages io.Writer) (*Plan, 
 	p.supervised = p.supervised || ask
 	r := &run{spec: spec, abi: p.abi, terms: p.terms, req: &Request{}}
 	if p.supervised {
+		if err := supervisable(spec); err != nil {
+			return nil, err
+		}
 		p.filter, p.traps, err = divide(r.rules(), p.abi)
 	} else {
 		p.filter, err = assemble(r.rules(), p.abi)

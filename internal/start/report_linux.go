@@ -92,6 +92,11 @@ func supervisionFinding() Finding {
 		f.Fix = "use Linux 5.19 or newer, outside of a container that forbids seccomp(2), and kernel.yama.ptrace_scope below 2"
 		return f
 	}
+	if err := ownProc(); err != nil {
+		f.State, f.Detail = Partial, err.Error()+"; policies that need a supervisor are refused"
+		f.Fix = "mount /proc in this process namespace, as unshare --mount-proc does"
+		return f
+	}
 	if supervisor.Supervised() {
 		f.State = Partial
 		f.Detail = "this process is supervised already (a seccomp listener is there), " + holder() + "; the kernel allows one, and " +

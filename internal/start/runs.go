@@ -1,20 +1,25 @@
 package start
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/hostview"
+	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/ir"
 )
 
 // RunsIn returns the directory for the directories of runs: the one that TMPDIR names, if no tool may come to
 // it. Projects set TMPDIR to a
 // directory of theirs, where one tool would read and change what another one keeps for itself. Then it is
-// another one. root is the workspace.
-// See RATIONALE D363, D375.
+// another one, as where TMPDIR names no directory. root is the workspace.
+// See RATIONALE D363, D375, D401.
 func RunsIn(root string) (string, error) {
 	named, why := "", ""
 	for _, dir := range append([]string{os.TempDir()}, commonTemp...) {
@@ -22,13 +27,16 @@ func RunsIn(root string) (string, error) {
 		if err == nil {
 			real, err = filepath.EvalSymlinks(real)
 		}
+		if st, wrong := os.Stat(real); err == nil && (wrong != nil || !st.IsDir()) {
+			err = cmp.Or(wrong, error(syscall.ENOTDIR))
+		}
 		if err != nil {
 			if named == "" {
-				return "", failed("the temporary directory: %w", err)
+				named, why = dir, "cannot be used ("+err.Error()+")"
 			}
 			continue
 		}
-		by := ""
+		by := apart(real)
 		for _, name := range hostview.Names(real) {
 			if by == "" {
 				by = reached(filepath.Join(name, runPrefix), root)
@@ -41,7 +49,15 @@ func RunsIn(root string) (string, error) {
 			named, why = real, by
 		}
 	}
-	return "", failed("the directories of runs: %s %s, where tools may write, and there is no other; let TMPDIR be elsewhere", named, why)
+	return "", failed("the directories of runs: %s %s, and there is no other; let TMPDIR be elsewhere", named, why)
+}
+
+// apart returns why no tool gets to the directories of runs at a place, where it is shared memory.
+func apart(at string) string {
+	if shm := "/" + ir.LinuxShared; runtime.GOOS == "linux" && kernelfs.Below(at, shm) {
+		return "lies in " + shm + ", where a supervised tool has memory of its own run"
+	}
+	return ""
 }
 
 // reached returns why tools may come to a place: it lies in a workspace, or in the approved target of one.

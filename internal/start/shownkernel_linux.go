@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/hostview"
@@ -13,6 +14,9 @@ import (
 // specification was made, or a mount that shows a place of the policy under another name. A start that compiles has such places as exceptions.
 // See RATIONALE D362, D375.
 func closesKernels(s *landlock.Spec, paths []landlock.Path) error {
+	if err := hostview.Listed(); err != nil {
+		return failed("%w", err)
+	}
 	var dirs, roots []string
 	for _, dir := range []string{s.Workspace, s.Home} {
 		if dir != "" {
@@ -32,6 +36,10 @@ func closesKernels(s *landlock.Spec, paths []landlock.Path) error {
 			below, ok := strings.CutPrefix(k.Path+"/", strings.TrimSuffix(p.Path, "/")+"/")
 			if first, _, _ := strings.Cut(below, "/"); !ok || p.Entries != nil && slices.Contains(p.Entries.Except, first) {
 				continue
+			}
+			if !utf8.ValidString(k.Path) {
+				return failed("%s is %s, and %s is granted around it; no policy can leave out a name that is not UTF-8: unmount it, or mount it elsewhere",
+					k.Path, k.Why(), p.Path)
 			}
 			return failed("%s is %s, and %s is granted as a whole: build again", k.Path, k.Why(), p.Path)
 		}

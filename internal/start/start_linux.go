@@ -59,6 +59,11 @@ func Start(req Request) error {
 		}
 		terms.supervised = true
 	}
+	if terms.supervised {
+		if err := supervisable(req.Spec); err != nil {
+			return err
+		}
+	}
 	if err := checkDescriptors(0, 1, 2); err != nil {
 		return err
 	}

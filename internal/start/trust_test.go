@@ -5,6 +5,7 @@ package start
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -120,8 +121,16 @@ func put(t *testing.T, root, text string) {
 	}
 }
 
+// apartFrom is the directory of runs where TMPDIR names shared memory, which a tool has for itself on Linux.
+func apartFrom(dir, elsewhere string) string {
+	if _, err := os.Stat(dir); err == nil && runtime.GOOS != "linux" {
+		return dir
+	}
+	return elsewhere
+}
+
 // TestRunsIn: the directories of runs are where TMPDIR says unless tools come there: in a workspace, in what was one, in the target of an
-// approval, in accessc's state, also over symlinks and by a relative name. Then they are elsewhere, and without any such place no tool starts.
+// approval, in accessc's state, also over symlinks and by a relative name, or have other memory there, or nothing is there. Then they are elsewhere, and without any such place no tool starts.
 func TestRunsIn(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -166,7 +175,7 @@ func TestRunsIn(t *testing.T) {
 	for tmp, want := range map[string]string{
 		at("ws"): elsewhere, at("ws/tmp"): elsewhere, "tmp": elsewhere, at("in"): elsewhere, at("other/tmp"): elsewhere, at("was/tmp"): elsewhere,
 		at("shared/fork/tmp"): elsewhere, at("home/state/accessc"): elsewhere, at("shared/tmp"): at("shared/tmp"), at("free/out"): at("free/tmp"),
-		at("free/tmp"): at("free/tmp"),
+		at("free/tmp"): at("free/tmp"), at("none"): elsewhere, at("ws/none"): elsewhere, "/proc/version": elsewhere, "/dev/shm": apartFrom("/dev/shm", elsewhere),
 	} {
 		t.Setenv("TMPDIR", tmp)
 		if got, err := RunsIn(at("ws")); err != nil || got != want {

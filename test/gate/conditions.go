@@ -31,7 +31,7 @@ var conditions = []condition{
 	{name: "shuffle", about: "in another order", args: []string{"-shuffle=1"}},
 	{name: "twice", about: "every test twice in one process", args: []string{"-count=2"}},
 	{name: "user", about: "as an ordinary user", user: true},
-	{name: "tmpfs", about: "temporary files in memory", set: temporary("/dev/shm")},
+	{name: "tmpfs", about: "temporary files in memory", shell: `exec unshare --mount -- sh -c 'mount -t tmpfs -o mode=1777 none "$TMPDIR"; exec "$@"' sh "$@"`},
 	{name: "disk", about: "temporary files on a disk", set: temporary("/var/tmp")},
 	{name: "long", about: "a long path of temporary files", set: temporary("", strings.Repeat("long-", 20), strings.Repeat("path-", 16))},
 	{name: "homeless", about: "without HOME", shell: `unset HOME; exec "$@"`},

@@ -28,8 +28,10 @@ type trail struct {
 
 	runs  [kinds][]int32 // where runs end that begin at a cell, and whether they have a break
 	known [kinds]bool    // of this layer
-	path  []step         // of the run that is looked at
-	light []bool         // cells that do not count
+	// first has where the marks of a run stand at or behind a cell of it, plus one, by the order of marks.
+	first [][len(marks)]int32
+	path  []step // of the run that is looked at
+	light []bool // cells that do not count
 }
 
 // begin takes another text.
@@ -94,6 +96,9 @@ func (t *trail) behind(value []byte, i, before, level int) {
 		}
 		if want == '+' { // which a run can end with
 			t.step(max(place, end-len(value[i:])+len(bytes.TrimLeft(value[i:], "+"))), want, before, level)
+		}
+		if at, ok := t.mark(kind, place, want); ok {
+			t.step(at, want, before, level)
 		}
 	}
 	if want == ' ' && value[i-1] == ' ' {

@@ -3,6 +3,7 @@ package credential
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // A kind of runs says which escapes count.
@@ -11,6 +12,21 @@ const (
 	likely         // as well as the plus sign and the equals sign, of which values are made
 	kinds
 )
+
+// marks are the bytes that belong to a run and are parts of values as well: before a line break those of quoted-printable and of shells, and the
+// plus sign for a blank.
+// See RATIONALE D404.
+const marks = "=\\+"
+
+// mark is where the first byte of a run is that may be the value's: those behind it then belong to the rest of the run.
+func (t *trail) mark(kind, i int, want byte) (at int, ok bool) {
+	m := strings.IndexByte(marks, want)
+	if m < 0 || kind != likely {
+		return 0, false
+	}
+	at = int(t.first[i][m]) - 1
+	return at, at >= 0
+}
 
 // run is the end of the run of line breaks and blanks at a place, and whether there is a break in it. Every place is
 // looked at once in a layer.
@@ -22,11 +38,14 @@ func (t *trail) run(kind, i int) (end int, ok bool) {
 		clear(t.runs[kind])
 		t.known[kind] = true
 	}
+	t.first = slices.Grow(t.first[:0], len(t.text))[:len(t.text)]
 	memory := t.runs[kind]
 	t.path = t.path[:0]
+	var first [len(marks)]int32
 	broken := false
 	for end = i; end < len(t.text); {
 		if m := memory[end]; m != 0 {
+			first = t.first[end]
 			end, broken = int(m>>1)-1, m&1 != 0
 			break
 		}
@@ -43,8 +62,20 @@ func (t *trail) run(kind, i int) (end int, ok bool) {
 		if broken {
 			memory[s.at] |= 1
 		}
+		if kind == likely {
+			if m := strings.IndexByte(marks, t.text[s.at].c); m >= 0 && t.alone(s.at) {
+				first[m] = int32(s.at) + 1
+			}
+			t.first[s.at] = first
+		}
 	}
 	return end, broken
+}
+
+// alone reports whether a mark is an element of a run by itself, and not the beginning of an escape.
+func (t *trail) alone(i int) bool {
+	_, next := t.element(likely, i)
+	return next == i+1
 }
 
 // pause reports whether a run can begin with a byte.

@@ -155,3 +155,42 @@ func TestMaskFolds(t *testing.T) {
 		}
 	}
 }
+
+// TestMaskMarks: a byte of the value that a run of breaks may have as well, before a line break, is found wherever lines break around it. Causes:
+// an equals sign before a line break counted as quoted-printable's alone, so that nothing of the value was masked (the first two texts).
+func TestMaskMarks(t *testing.T) {
+	texts := map[string][]string{
+		"pbCpVd4d6g6jFO=uG": {"\\160b\n\\x43pV\\u{64}4=64%36g6\\152FO\n=\nu&amp;#71;"},
+		"U0QXwY=C?1S:_Z7Vg": {"&#85;\r\n%30\\n%51\\x58&#x77;Y\\n\\075\n\\103&amp;#63;1&#x53;%3A\\x5fZ\\067=56\\u0026#x67;"},
+	}
+	around := []string{"", "\n", "\r\n", "=\n", "\\\n", "\n\n", "=0A", "%0A", `\n`, "&#10;", "\n  ", "=\r\n=\r\n"}
+	for _, marks := range []string{"=", `\`, "+", "==", "=+", "+=", `\=`} {
+		value := "S3cr3tTok" + marks + "en0fL1ne"
+		for _, before := range around {
+			for _, behind := range around {
+				for _, between := range []string{"", "\n", "=\n"} {
+					text := "S3cr3tTok" + before + marks[:1]
+					if len(marks) > 1 {
+						text += between + marks[1:]
+					}
+					texts[value] = append(texts[value], text+behind+"en0fL1ne", text+behind+"en&#48;fL1ne")
+				}
+			}
+		}
+	}
+	for value, all := range texts {
+		s, err := credential.NewSecret([]byte(value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := s.Mask()
+		for _, text := range all {
+			got := []byte("value=" + text)
+			m.Replace(got)
+			changed(t, value, "value="+text, string(got))
+			if m.Shows(string(got)) {
+				t.Errorf("%q shows %s", got, value)
+			}
+		}
+	}
+}
