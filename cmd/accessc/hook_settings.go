@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/visible"
@@ -26,6 +27,7 @@ type hookPlace struct {
 type hookEntry struct {
 	Tool      string `placeholder:"NAME" help:"The tool of the configuration whose policy judges, and under which commands run."`
 	Ruleset   string `placeholder:"NAME" help:"The ruleset that judges commands."`
+	Undecided string `enum:"confined,ask,deny" default:"confined" help:"A command that no rule decides runs confined under the tool's policy, is asked about, or is refused."`
 	JudgeOnly bool   `help:"Leave commands as they are: no kernel holds what was judged."`
 	Log       string `placeholder:"FILE" help:"Append a line of JSON for every event and its verdict."`
 }
@@ -264,6 +266,9 @@ func (c *hookEntry) entry(g *globals) (settings.Entry, error) {
 	}
 	add("--tool", c.Tool)
 	add("--ruleset", c.Ruleset)
+	if c.Undecided != string(hook.UndecidedConfined) {
+		add("--undecided", c.Undecided)
+	}
 	if c.JudgeOnly {
 		e.Args = append(e.Args, "--judge-only")
 	}
