@@ -82,6 +82,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
+	chosen := c.choose(g, a.Program())
 	e, err := c.entry(g)
 	if err != nil {
 		return usageError{err}
@@ -101,13 +102,44 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if r.Backup != "" {
 		fmt.Fprintf(g.stdout, "%s has the file as it was\n", visible.Text(r.Backup))
 	}
-	for _, note := range append(c.notes(e), a.Step()) {
+	for _, note := range append(c.notes(e), chosen, a.Step()) {
 		if note != "" {
 			fmt.Fprintf(g.stderr, "note: %s\n", note)
 		}
 	}
 	fmt.Fprintf(g.stderr, "accessc hook doctor %s tries it; accessc hook uninstall %s%s takes it back\n", a.Name, a.Name, c.flag())
 	return nil
+}
+
+// choose takes the tool that runs the agent's program where no flag names a tool, and says
+// how the hook judges.
+// See RATIONALE D391.
+func (c *hookInstallCmd) choose(g *globals, program string) string {
+	if c.Tool != "" {
+		return ""
+	}
+	var names []string
+	if res, err := g.here(); err == nil {
+		for _, t := range res.Program.Tools {
+			if t.Command != nil && !t.Command.Shell && filepath.Base(t.Command.Program) == program {
+				names = append(names, t.Name)
+			}
+		}
+	}
+	const without = "without --tool the default policy refuses, commands run under it and a person is asked about them; " +
+		"file tools are held to no rules of a tool"
+	switch {
+	case len(names) == 0:
+		return without + ". accessc init --agent writes a tool for an agent"
+	case len(names) > 1:
+		return without + ". Tools that run it: " + strings.Join(names, ", ")
+	}
+	c.Tool = names[0]
+	out := "it judges by the tool " + c.Tool + ", which runs " + program
+	if !c.Project {
+		out += "; a workspace without a tool of this name is refused everything, and --project installs it for this one alone"
+	}
+	return out
 }
 
 // judges refuses a tool or ruleset that the workspace does not have: the hook would refuse every event.
