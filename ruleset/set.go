@@ -137,7 +137,7 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 			break
 		}
 	}
-	out.Rule, out.Why = nil, "no rule matches"
+	out.Rule, out.Why = nil, noMatch
 	if open != nil {
 		out.Rule, out.Why = open, "it is not known whether this rule matches"
 	}
@@ -145,6 +145,19 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 }
 
 var verb = map[Outcome]string{Allow: "allows it", Deny: "denies it"}
+
+// noMatch is the phrase for a part that was understood.
+const noMatch = "no rule matches"
+
+// MayDeny reports whether a rule that denies may match in a decision: by a part that is not understood, too.
+func (s *Set) MayDeny(k Kind, d *Decision) bool {
+	denies := func(r *Rule) bool { return r.Outcome == Deny && r.about(k) }
+	out := false
+	d.Leaves(func(p *Decision) {
+		out = out || p.Own != Allow && (p.Rule != nil || p.Why != noMatch)
+	})
+	return out && slices.ContainsFunc(s.Rules, denies)
+}
 
 // Place says where the rule stands, and its reason.
 func (r *Rule) Place() string {

@@ -29,6 +29,7 @@ type hookRunCmd struct {
 	Agent     string `arg:"" help:"The agent: claude-code, codex, copilot, cursor, gemini, opencode or windsurf."`
 	Tool      string `placeholder:"NAME" help:"The tool of the configuration whose policy permits and refuses, and under which commands run. Without it the default policy refuses, and what it permits is left to the agent."`
 	Ruleset   string `placeholder:"NAME" help:"The ruleset; without it, the only one, or the one named default."`
+	Undecided string `enum:"confined,ask,deny" default:"confined" help:"A command that no rule decides runs confined under the tool's policy, is asked about, or is refused. Where it cannot be rewritten, or there is no tool, confined asks."`
 	JudgeOnly bool   `help:"Leave commands as they are: no kernel holds what was judged."`
 	Log       string `placeholder:"FILE" help:"Append a line of JSON for every event and its verdict. The tool must not be able to write there."`
 }

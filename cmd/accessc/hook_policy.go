@@ -38,7 +38,7 @@ func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
 		}
 	}
 	p := &hookPolicy{res: res}
-	p.Judge, p.Refuses = j, p.refuses
+	p.Judge, p.Refuses, p.Undecided = j, p.refuses, hook.Undecided(c.Undecided)
 	if !c.JudgeOnly {
 		p.Wrap, err = c.wrap(g, j)
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/visible"
@@ -26,6 +27,7 @@ type hookPlace struct {
 type hookEntry struct {
 	Tool      string `placeholder:"NAME" help:"The tool of the configuration whose policy judges, and under which commands run."`
 	Ruleset   string `placeholder:"NAME" help:"The ruleset that judges commands."`
+	Undecided string `enum:"confined,ask,deny" default:"confined" help:"A command that no rule decides runs confined under the tool's policy, is asked about, or is refused."`
 	JudgeOnly bool   `help:"Leave commands as they are: no kernel holds what was judged."`
 	Log       string `placeholder:"FILE" help:"Append a line of JSON for every event and its verdict."`
 }
@@ -80,6 +82,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
+	chosen := c.choose(g, a.Program())
 	e, err := c.entry(g)
 	if err != nil {
 		return usageError{err}
@@ -99,13 +102,44 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if r.Backup != "" {
 		fmt.Fprintf(g.stdout, "%s has the file as it was\n", visible.Text(r.Backup))
 	}
-	for _, note := range append(c.notes(e), a.Step()) {
+	for _, note := range append(c.notes(e), chosen, a.Step()) {
 		if note != "" {
 			fmt.Fprintf(g.stderr, "note: %s\n", note)
 		}
 	}
 	fmt.Fprintf(g.stderr, "accessc hook doctor %s tries it; accessc hook uninstall %s%s takes it back\n", a.Name, a.Name, c.flag())
 	return nil
+}
+
+// choose takes the tool that runs the agent's program where no flag names a tool, and says
+// how the hook judges.
+// See RATIONALE D391.
+func (c *hookInstallCmd) choose(g *globals, program string) string {
+	if c.Tool != "" {
+		return ""
+	}
+	var names []string
+	if res, err := g.here(); err == nil {
+		for _, t := range res.Program.Tools {
+			if t.Command != nil && !t.Command.Shell && filepath.Base(t.Command.Program) == program {
+				names = append(names, t.Name)
+			}
+		}
+	}
+	const without = "without --tool the default policy refuses, commands run under it and a person is asked about them; " +
+		"file tools are held to no rules of a tool"
+	switch {
+	case len(names) == 0:
+		return without + ". accessc init --agent writes a tool for an agent"
+	case len(names) > 1:
+		return without + ". Tools that run it: " + strings.Join(names, ", ")
+	}
+	c.Tool = names[0]
+	out := "it judges by the tool " + c.Tool + ", which runs " + program
+	if !c.Project {
+		out += "; a workspace without a tool of this name is refused everything, and --project installs it for this one alone"
+	}
+	return out
 }
 
 // judges refuses a tool or ruleset that the workspace does not have: the hook would refuse every event.
@@ -264,6 +298,9 @@ func (c *hookEntry) entry(g *globals) (settings.Entry, error) {
 	}
 	add("--tool", c.Tool)
 	add("--ruleset", c.Ruleset)
+	if c.Undecided != string(hook.UndecidedConfined) {
+		add("--undecided", c.Undecided)
+	}
 	if c.JudgeOnly {
 		e.Args = append(e.Args, "--judge-only")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"errors"
@@ -13,7 +14,9 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/internal/survey"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
@@ -24,8 +27,9 @@ var starter string
 
 // initCmd is "accessc init".
 type initCmd struct {
-	Print   bool `help:"Print the policy instead of writing it."`
-	Starter bool `help:"Write an example with every kind of rule, whatever the repository has."`
+	Print   bool   `help:"Print the policy instead of writing it."`
+	Starter bool   `xor:"text" help:"Write an example with every kind of rule, whatever the repository has."`
+	Agent   string `placeholder:"NAME" xor:"text" help:"Write a tool that runs an agent as well, into an accessc.toml that is there at its end: claude-code, codex, gemini or opencode."`
 }
 
 // Help implements kong's detailed help.
@@ -34,18 +38,23 @@ func (initCmd) Help() string {
 reason: for go.mod, go.work, Cargo.toml, package.json and its lock file, pyproject.toml and requirements.txt, Makefile,
 CMakeLists.txt, pom.xml, build.gradle and .git, for members of workspaces and for projects below the top. Says what it
 found, and what it has no tool for, also because the tool's program is not in PATH.
-It runs nothing, takes over no text of the repository, and never touches an existing accessc.toml. Where it
-knows nothing it writes an example with every kind of rule.
+It runs nothing, takes over no text of the repository, and touches an existing accessc.toml with --agent alone. Where
+it knows nothing it writes an example with every kind of rule.
 
   accessc init                       write it, then: accessc check, accessc explain
   accessc approve preset:go          let its tools read the toolchain of your home
-  accessc exec go-test               run one of them`
+  accessc exec go-test               run one of them
+  accessc init --agent claude-code   and a tool for the agent, then: accessc exec claude`
 }
 
 // Run implements the command.
 func (c *initCmd) Run(g *globals) error {
 	dir := cmp.Or(g.Dir, ".")
-	found, text, err := c.policy(dir)
+	agent, err := c.agent(dir)
+	if err != nil {
+		return err
+	}
+	found, text, err := c.policy(dir, agent)
 	if err != nil {
 		return usagef("%s: %v", dir, oserr.Reason(err))
 	}
@@ -64,20 +73,84 @@ func (c *initCmd) Run(g *globals) error {
 		}
 	}
 	path := filepath.Join(dir, "accessc.toml")
+	if _, err := os.Lstat(path); err == nil && agent != nil {
+		return c.add(g, dir, agent)
+	}
 	if err := writeNew(path, text, "accessc init --print shows what it would be"); err != nil {
 		return err
 	}
 	fmt.Fprintf(g.stderr, "%s written\n%s", path, survey.Summary(found))
-	fmt.Fprintf(g.stderr, "next: %saccessc check, accessc explain\n", c.approvals(g))
+	fmt.Fprintf(g.stderr, "next: %s%s\n", c.approvals(g), next(agent))
+	return nil
+}
+
+// next is the command to go on with.
+func next(agent *survey.Tool) string {
+	if agent != nil {
+		return "accessc exec " + agent.Name
+	}
+	return "accessc check, accessc explain"
+}
+
+// agent is the tool for the agent, nil without the flag.
+func (c *initCmd) agent(dir string) (*survey.Tool, error) {
+	if c.Agent == "" {
+		return nil, nil
+	}
+	t, err := survey.Agent(dir, c.Agent)
+	switch {
+	case err != nil:
+		return nil, usagef("%s: %v", dir, oserr.Reason(err))
+	case t == nil:
+		hint := cmp.Or(suggest.Hint(c.Agent, survey.Agents()), "the agents are "+strings.Join(survey.Agents(), ", "))
+		return nil, usagef("there is no agent %q with a preset; %s", c.Agent, hint)
+	}
+	return t, nil
+}
+
+// add writes the tool for the agent behind the text of the policy that is there.
+// See RATIONALE D389.
+func (c *initCmd) add(g *globals, dir string, agent *survey.Tool) error {
+	const name = "accessc.toml"
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return usagef("%s: %v", dir, oserr.Reason(err))
+	}
+	defer root.Close()
+	f, err := layerfile.Open(root, ".", name)
+	if err != nil {
+		return usagef("%s: %v", name, oserr.Reason(err))
+	}
+	defer f.Close()
+	old, err := layerfile.Parse(name, f.Data)
+	switch {
+	case err != nil:
+		return usagef("%w; nothing was changed", err)
+	case slices.Contains(old.Tools(), agent.Name):
+		return usagef("%s has a tool %s already; nothing was changed. Next: accessc exec %s", name, agent.Name, agent.Name)
+	}
+	text := append(bytes.TrimRight(f.Data, "\n"), '\n')
+	text = append(text, agent.Block(c.Agent)...)
+	if _, err := layerfile.Parse(name, text); err != nil {
+		return usagef("%w; nothing was changed. Its tools have to be tables of their own, such as [tools.NAME]", err)
+	}
+	if err := f.Write(text); err != nil {
+		return usagef("%s: %v", name, oserr.Reason(err))
+	}
+	fmt.Fprintf(g.stderr, "%s has the tool %s at its end\n", filepath.Join(dir, name), agent.Name)
+	fmt.Fprintf(g.stderr, "next: %s%s\n", c.approvals(g), next(agent))
 	return nil
 }
 
 // policy is the text of the file, and the files of the repository that it is for.
-func (c *initCmd) policy(dir string) ([]survey.Found, string, error) {
+func (c *initCmd) policy(dir string, agent *survey.Tool) ([]survey.Found, string, error) {
 	if c.Starter {
 		return nil, starter, nil
 	}
 	found, err := survey.Look(dir, inPath)
+	if agent != nil {
+		found = append(found, survey.Found{File: c.Agent, Tools: []survey.Tool{*agent}})
+	}
 	return found, cmp.Or(survey.Text(found), starter), err
 }
 

@@ -19,14 +19,15 @@ func closed() *Policy {
 	files := &judge.Judge{View: view, Roots: roots, Dir: roots.Workspace}
 	of := &mcp.Policy{Judge: files, Commands: &action.Judge{Files: files}}
 	return &Policy{
-		Judge:   &action.Judge{Files: files},
-		Refuses: func(c *Call) (string, string) { return of.Refusal(c.Method, c.Input) },
-		Wrap:    &Wrap{Start: []string{"/bin/accessc", "exec"}, Shell: []string{"bash", "-c", "--"}, Reports: "/r"},
+		Judge:     &action.Judge{Files: files},
+		Undecided: UndecidedConfined,
+		Refuses:   func(c *Call) (string, string) { return of.Refusal(c.Method, c.Input) },
+		Wrap:      &Wrap{Start: []string{"/bin/accessc", "exec"}, Shell: []string{"bash", "-c", "--"}, Reports: "/r"},
 	}
 }
 
 // FuzzEvent: the answer to every input is one JSON document, and a policy that grants nothing
-// permits no operation that it judges.
+// permits no operation that it judges, and no command as it is.
 func FuzzEvent(f *testing.F) {
 	for _, seed := range []string{
 		`{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`,
@@ -61,7 +62,11 @@ func FuzzEvent(f *testing.F) {
 			if ans.Outcome != Deny {
 				t.Fatalf("%s: %q: %+v", a.Name, text, ans)
 			}
-		case Shell, Server, Nothing, Unknown:
+		case Shell:
+			if ans.Outcome == Allow && ans.Command == "" && !ans.Held {
+				t.Fatalf("%s: %q runs as it is: %+v", a.Name, text, ans)
+			}
+		case Server, Nothing, Unknown:
 			if ans.Outcome == Allow {
 				t.Fatalf("%s: %q: %+v", a.Name, text, ans)
 			}

@@ -23,6 +23,8 @@ type Policy struct {
 	// Refuses is the reason why a tool of an MCP server may not be called, and the text that is
 	// refused. Without a server it is about the arguments of a tool that is not known.
 	Refuses func(c *Call) (reason, asked string)
+	// Undecided is the answer to commands that nothing decides.
+	Undecided Undecided
 	// Wrap runs commands under the policy; nil where commands are only judged.
 	Wrap *Wrap
 }
@@ -30,6 +32,14 @@ type Policy struct {
 // Answer judges a call before it is made.
 // See RATIONALE D151.
 func (p *Policy) Answer(a *Agent, e *Event) Answer {
+	out := p.judged(a, e)
+	if out.Outcome == Ask && p.Undecided == UndecidedDeny {
+		out = Answer{Outcome: Deny, Reason: out.Reason + "; the hook has --undecided deny", Asked: out.Asked, Held: out.Held}
+	}
+	return out
+}
+
+func (p *Policy) judged(a *Agent, e *Event) Answer {
 	switch c := &e.Call; c.What {
 	case Shell:
 		return p.shell(a, e)
@@ -87,8 +97,13 @@ func (p *Policy) shell(a *Agent, e *Event) Answer {
 	if !held {
 		line = c.Line
 	}
-	out := p.of(ruleset.Execute, p.Judge.Command(action.Command{Line: line, Dir: e.moved(c.Dir)}))
+	v := p.Judge.Command(action.Command{Line: line, Dir: e.moved(c.Dir)})
+	out := p.of(ruleset.Execute, v)
 	out.Held = held
+	if out.Outcome == Ask && p.confines(v, held || e.Rewrites && p.Wrap != nil) {
+		out.Outcome = Allow
+		out.Reason += "; it runs confined as the tool " + p.Judge.Files.View.Tool.Name
+	}
 	switch {
 	case held || out.Outcome == Deny:
 	case e.Rewrites && p.Wrap != nil:

@@ -30,6 +30,8 @@ type Tool struct {
 	Rules   []Rule
 	// Later are presets that the user may add, with the reason.
 	Later []Preset
+	// Notes are lines of a comment behind the tool.
+	Notes []string
 }
 
 // Preset is a preset that a tool extends, and the reason.

@@ -47,6 +47,9 @@ func (t *Tool) write(b *strings.Builder, file string) {
 	}
 	lines(b, rows)
 	b.WriteString("]\n")
+	for _, n := range t.Notes {
+		b.WriteString("# " + n + "\n")
+	}
 }
 
 func (r *Rule) inline() string {

@@ -65,7 +65,7 @@ func known(args []string) bool {
 		seen[args[i]] = true
 		switch args[i] {
 		case "--judge-only":
-		case "--tool", "--ruleset", "--log":
+		case "--tool", "--ruleset", "--undecided", "--log":
 			if i++; i == len(args) {
 				return false
 			}

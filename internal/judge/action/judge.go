@@ -200,12 +200,14 @@ func (j *Judge) rules(op ruleset.Operation, dialect shell.Dialect) Verdict {
 	why = visible.Text(why)
 	switch d.Outcome {
 	case ruleset.Allow:
-		return Verdict{Allow, why, ""}
+		return Verdict{Outcome: Allow, Reason: why}
 	case ruleset.Deny:
 		return Refused(text+": "+why, cause.Text)
 	case ruleset.Unknown:
 	}
-	return Left(text + ": " + why)
+	left := Left(text + ": " + why)
+	left.Doubt = set.MayDeny(op.Kind, &d)
+	return left
 }
 
 // joined is the stricter of the policy's verdict and the ruleset's; the zero verdict is none.
@@ -216,7 +218,7 @@ func (j *Judge) joined(policy, rules Verdict) Verdict {
 	out := policy.And(rules)
 	if out.Outcome == 0 {
 		if out.Reason == "" {
-			out.Reason = "no ruleset allows or denies it"
+			out.Reason = "no ruleset has a rule for it: a person may write one, [[rulesets.NAME.rules]] in accessc.toml"
 		}
 		out.Outcome = Unknown
 	}

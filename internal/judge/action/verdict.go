@@ -30,13 +30,17 @@ func (o Outcome) String() string {
 type Verdict struct {
 	Outcome       Outcome
 	Reason, Asked string
+	// Doubt says that a rule of the ruleset that denies may match.
+	Doubt bool
 }
 
 // And joins the verdicts of two parts of one action.
 func (v Verdict) And(other Verdict) Verdict {
+	doubt := v.Doubt || other.Doubt
 	if other.Outcome > v.Outcome {
-		return other
+		v = other
 	}
+	v.Doubt = doubt
 	return v
 }
 
@@ -47,7 +51,9 @@ func Permitted() Verdict { return Verdict{Outcome: Allow} }
 func Left(reason string) Verdict { return Verdict{Outcome: Unknown, Reason: reason} }
 
 // Refused denies an action for the text that was asked for.
-func Refused(reason, asked string) Verdict { return Verdict{Deny, reason, asked} }
+func Refused(reason, asked string) Verdict {
+	return Verdict{Outcome: Deny, Reason: reason, Asked: asked}
+}
 
 // Of turns a refusal into a verdict; none is a permission.
 func Of(r *judge.Refusal) Verdict {

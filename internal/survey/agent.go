@@ -1,0 +1,92 @@
+package survey
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// agent is a program that works in the repository as its user does.
+type agent struct {
+	// preset has the rules of the agent, and the agent's name on the command line.
+	preset, command string
+	// notes say how to add a service that the preset does not have.
+	notes []string
+}
+
+// gateway is a note about the variables of a service at another place than the preset's.
+func gateway(host string, variables ...string) []string {
+	out := []string{"For a gateway or another address of the service:", "net = [{ host = \"" + host + "\", allow = true }]"}
+	var env []string
+	for _, v := range variables {
+		env = append(env, "{ name = \""+v+"\", read = true }")
+	}
+	return append(out, "env = ["+strings.Join(env, ", ")+"]")
+}
+
+var agents = []agent{
+	{"claude-code", "claude", gateway("gateway.example.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN")},
+	{"codex", "codex", gateway("gateway.example.com", "OPENAI_BASE_URL")},
+	{"gemini", "gemini", gateway("gateway.example.com", "GOOGLE_GEMINI_BASE_URL")},
+	{"opencode", "opencode", gateway("gateway.example.com", "OPENAI_BASE_URL")},
+}
+
+// Agents are the names of the agents that have a tool.
+func Agents() []string {
+	var out []string
+	for _, a := range agents {
+		out = append(out, a.preset)
+	}
+	return out
+}
+
+// registries are the presets of registries, each with the files that name packages of it.
+var registries = []struct {
+	preset string
+	files  []string
+}{
+	{"npm-registry", []string{"package.json"}},
+	{"pypi", []string{"pyproject.toml", "requirements.txt", "setup.py"}},
+	{"go-modules", []string{"go.mod"}},
+	{"cargo-registry", []string{"Cargo.toml"}},
+}
+
+// Agent proposes the tool that runs an agent in a directory. There is none for an unknown name.
+func Agent(dir, name string) (*Tool, error) {
+	i := slices.IndexFunc(agents, func(a agent) bool { return a.preset == name })
+	if i < 0 {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r := &repo{root: root, members: map[string]bool{}}
+	if err := r.list(); err != nil {
+		return nil, err
+	}
+	r.walk()
+	r.closeSecrets()
+	r.managers()
+	t := &Tool{
+		Name: agents[i].command, Command: agents[i].command, About: "runs under this policy with all that it starts",
+		Presets: []Preset{{name, "its program, its service and its key; its home is its own"}},
+		Rules:   slices.Concat([]Rule{writes("it changes the workspace, and runs its programs")}, r.secrets),
+		Notes:   agents[i].notes,
+	}
+	for _, reg := range registries {
+		if file, ok := r.has(reg.files...); ok {
+			t.Presets = append(t.Presets, Preset{reg.preset, file + ": it installs packages"})
+		}
+	}
+	t.Presets = append(slices.Concat(t.Presets, r.shared), Preset{"git", "it commits, under your name"})
+	return t, nil
+}
+
+// Block is the tool as the last lines of a policy, which begin with an empty line.
+func (t *Tool) Block(title string) string {
+	var b strings.Builder
+	t.write(&b, title)
+	return b.String()
+}
