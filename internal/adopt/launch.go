@@ -95,6 +95,7 @@ func launch(words []string) launched {
 }
 
 // daemon is the reason why no policy would hold for a command, empty where a policy does.
+// See RATIONALE D396.
 func daemon(words []string) string {
 	if len(words) > 2 && program(words[0]) == "cmd" && strings.EqualFold(words[1], "/c") {
 		words = words[2:]
