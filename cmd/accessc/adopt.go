@@ -16,7 +16,8 @@ import (
 
 // adoptCmd is "accessc adopt".
 type adoptCmd struct {
-	Undo bool   `help:"Have the servers start as before."`
+	Undo bool   `help:"Have the servers start as before, and take their tables out of the configuration." xor:"way"`
+	Try  bool   `help:"Start each adopted server once as the client would, and wait for its first answer." xor:"way"`
 	File string `arg:"" name:"file" help:"The file that names the servers, such as .mcp.json."`
 }
 
@@ -26,12 +27,17 @@ func (adoptCmd) Help() string {
 .mcp.json, .cursor/mcp.json, .vscode/mcp.json, and other files with mcpServers or servers in them. Comments
 and formatting stay. The file as it was is kept beside it.
 
-Prints what became of each server, and the configuration for the variables that the file sets, which
-reach a server only if its policy grants them. A server stays as it is, with the reason, where its entry would
+Writes a table for each of them into the configuration, accessc.toml for a file of the workspace and your own layer for
+others: the registry that npx, uvx, bunx and the like download from, the places among the arguments, and the variables
+that the file sets. --undo removes these tables unless they were edited. --try starts each server that the file
+starts through accessc.
+A server stays as it is, with the reason, where its entry would
 move accessc's own configuration (PATH, HOME, XDG_CONFIG_HOME and others in env, envFile, cwd), and where it
-starts through another accessc or with other flags than this command writes.
+starts through another accessc or with other flags than this command writes. A server that docker starts stays, too: the
+daemon does the work, and no policy would hold for it.
 
   accessc adopt .mcp.json
+  accessc adopt --try .mcp.json
   accessc adopt --undo .mcp.json`
 }
 
@@ -45,9 +51,13 @@ func (c *adoptCmd) Run(g *globals) error {
 	if err != nil {
 		return usagef("%s: %v; nothing was changed", c.File, oserr.Reason(err))
 	}
+	l, err := c.layer(g)
+	if err != nil {
+		return err
+	}
 	changed := 0
 	for _, s := range servers {
-		c.say(g, s)
+		c.say(g, l, s)
 		if s.Changed {
 			changed++
 		}
@@ -55,7 +65,10 @@ func (c *adoptCmd) Run(g *globals) error {
 	if changed > 0 && !c.Undo {
 		fmt.Fprintf(g.stderr, "accessc adopt --undo %s takes it back\n", c.File)
 	}
-	return nil
+	if c.Try {
+		return c.try(g, l, servers)
+	}
+	return l.err
 }
 
 // client is how the clients of the file's kind start their servers.
@@ -84,8 +97,8 @@ func (c *adoptCmd) isWorkspace(g *globals, dir string) bool {
 	return filepath.IsAbs(dir) && filepath.Clean(dir) == canonical(root)
 }
 
-// say prints how a server was changed.
-func (c *adoptCmd) say(g *globals, s adopt.Server) {
+// say prints how a server was changed, and changes its table.
+func (c *adoptCmd) say(g *globals, l *adoptLayer, s adopt.Server) {
 	name := visible.Text(s.Name)
 	if s.Table != "" {
 		name += " in " + visible.Text(s.Table)
@@ -93,19 +106,16 @@ func (c *adoptCmd) say(g *globals, s adopt.Server) {
 	switch {
 	case !s.Changed:
 		fmt.Fprintf(g.stdout, "# %s: unchanged, it %s\n", name, visible.Text(s.Why))
-		return
 	case c.Undo:
 		fmt.Fprintf(g.stdout, "# %s: starts directly\n", name)
-		return
-	}
-	policy := tomltext.Key(s.Policy)
-	fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s]; without that table, under the default policy\n",
-		name, policy)
-	if s.Shares != "" {
-		fmt.Fprintf(g.stdout, "# %s: has this table together with %s\n", name, visible.Text(s.Shares))
-	}
-	for _, env := range s.Env {
-		fmt.Fprintf(g.stdout, "[[servers.%s.access.env]]\nname = %s\nread = true\n", policy, tomltext.String(env))
+		if s.Shares == "" {
+			l.remove(g, name, s)
+		}
+	case s.Shares != "":
+		fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s], together with %s\n",
+			name, tomltext.Key(s.Policy), visible.Text(s.Shares))
+	default:
+		l.insert(g, name, s, c.Try)
 	}
 }
 

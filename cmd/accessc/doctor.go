@@ -86,6 +86,8 @@ func (c *doctorCmd) print(g *globals, r start.Report) {
 		switch {
 		case f.State == start.Missing:
 			mark = paint(style.Color, "31", "no  ")
+		case f.State == start.Unneeded:
+			mark, f.Detail = "-   ", "not needed: "+f.Detail
 		case f.State == start.Partial:
 			mark = paint(style.Color, "33", "part")
 		}

@@ -22,11 +22,15 @@ type Server struct {
 	Table string
 	// Changed is true for a server that was rewritten; otherwise Why is the reason.
 	Changed bool
+	// Adopted is true for a server that starts through accessc as Wrap has it.
+	Adopted bool
 	Why     string
 	// Shares is the name of a server before it that has the same Policy.
 	Shares string
 	// Env are the variables that the file sets for the server, which its policy has to grant.
 	Env []string
+	// Command is the server's own command, and Set are the variables with their values, as NAME=value.
+	Command, Set []string
 }
 
 // Client is how the client of a file starts its servers.
@@ -53,11 +57,14 @@ func Wrap(doc []byte, client Client) ([]byte, []Server, error) {
 		s.Why = e.moves(client.Workspace)
 		switch {
 		case s.Why != "":
+		case daemon(s.Command) != "" && !e.exact():
+			s.Why = daemon(s.Command)
 		case e.exact() && client.Own(e.command.Str):
-			s.Why = "starts through accessc already"
+			s.Why, s.Adopted = "starts through accessc already", true
 		case e.ours():
 			s.Why = "starts through another accessc or with flags of its own: look at it"
 		default:
+			s.Adopted = true
 			return e.wrap(doc, client.Program, []string{seat, flag, s.Policy, behind})
 		}
 		return nil
@@ -102,7 +109,10 @@ func rewrite(doc []byte, each change) ([]byte, []Server, error) {
 		if s.Why = e.read(); s.Why != "" {
 			continue
 		}
-		s.Env = e.env
+		s.Env, s.Set = e.env, e.set
+		if s.Command = append([]string{e.command.Str}, e.words...); e.exact() {
+			s.Command = e.words[slices.Index(e.words, behind)+1:]
+		}
 		if now := each(doc, text, e, s); now != nil {
 			s.Changed, doc = true, now
 		}

@@ -21,6 +21,8 @@ type entry struct {
 	// texts are the elements of args, words their strings; env are the names of variables.
 	texts      []gjson.Result
 	words, env []string
+	// set are the variables with the values that are texts.
+	set []string
 }
 
 // read returns the reason why the entry is none that can be rewritten, empty if it is one.
@@ -71,8 +73,11 @@ func (e *entry) variables() string {
 	if _, err := jsonrpc.Members(env); err != nil {
 		return "can be read in two ways: " + err.Error()
 	}
-	env.ForEach(func(key, _ gjson.Result) bool {
+	env.ForEach(func(key, value gjson.Result) bool {
 		e.env = append(e.env, key.Str)
+		if value.Type == gjson.String {
+			e.set = append(e.set, key.Str+"="+value.Str)
+		}
 		return true
 	})
 	return ""

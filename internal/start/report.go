@@ -8,6 +8,8 @@ const (
 	Present State = "present"
 	Partial State = "partial"
 	Missing State = "missing"
+	// Unneeded is a means that is not there and that this host does without.
+	Unneeded State = "unneeded"
 )
 
 // Finding is one thing that confining tools on this system needs or profits from.

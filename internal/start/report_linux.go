@@ -35,6 +35,8 @@ func Examine() Report {
 		r.Summary = "tools are started here by exec --means bubblewrap alone: otherwise every policy needs the missing parts above"
 	}
 	if r.Confines {
+		last := len(r.Findings) - 1
+		r.Findings[last] = r.Findings[last].unneeded()
 		r.Summary = fmt.Sprintf("tools can be confined at Landlock ABI %d; accessc check --enforceable asks for your policies",
 			min(r.Landlock, landlock.MaxABI))
 	}

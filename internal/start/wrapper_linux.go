@@ -76,10 +76,23 @@ func usable(file string) (wrapper, error) {
 	return w, nil
 }
 
+// wrapperName is the finding's name.
+const wrapperName = "bubblewrap"
+
+// unneeded is the finding about a wrapper on a host that confines tools by itself: there is nothing to mend.
+// See RATIONALE D398.
+func (f Finding) unneeded() Finding {
+	if f.State == Missing {
+		f.State, f.Fix = Unneeded, ""
+		f.Detail = "Landlock confines tools here; " + f.Detail
+	}
+	return f
+}
+
 // wrapperFinding says whether tools can be started by bubblewrap here, by having it start a program in
 // the namespaces that a tool gets.
 func wrapperFinding() Finding {
-	f := Finding{Name: "bubblewrap", State: Missing}
+	f := Finding{Name: wrapperName, State: Missing}
 	w, err := findWrapper(wrapperPaths)
 	switch {
 	case errors.Is(err, errNoWrapper):

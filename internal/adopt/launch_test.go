@@ -1,0 +1,113 @@
+package adopt
+
+import (
+	"bytes"
+	flags "flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/compiler"
+)
+
+var update = flags.Bool("update", false, "write the golden file")
+
+// documented are entries as the pages of published servers show them.
+var documented = [][]string{
+	{"filesystem", "npx", "-y", "@modelcontextprotocol/server-filesystem", "./docs", "/home/u/notes", "/data"},
+	{"memory", "npx", "-y", "@modelcontextprotocol/server-memory", "MEMORY_FILE_PATH="},
+	{"everything", "npx", "-y", "@modelcontextprotocol/server-everything"},
+	{"sequential-thinking", "npx", "-y", "@modelcontextprotocol/server-sequential-thinking"},
+	{"github", "docker", "run", "-i", "--rm", "-e", "GITHUB_TOKEN", "ghcr.io/github/github-mcp-server"},
+	{"fetch", "uvx", "mcp-server-fetch"},
+	{"git", "uvx", "mcp-server-git", "--repository", "."},
+	{"time", "uvx", "mcp-server-time", "--local-timezone=America/New_York"},
+	{"sqlite", "uvx", "mcp-server-sqlite", "--db-path", "~/test.db"},
+	{"postgres", "npx", "-y", "@modelcontextprotocol/server-postgres", "postgresql://localhost/mydb"},
+	{"puppeteer", "docker", "run", "-i", "--rm", "--init", "mcp/puppeteer"},
+	{"playwright", "npx", "@playwright/mcp@latest"},
+	{"brave-search", "npx", "-y", "@modelcontextprotocol/server-brave-search", "BRAVE_API_KEY="},
+	{"slack", "cmd", "/c", "npx", "-y", "@modelcontextprotocol/server-slack", "SLACK_TEAM_ID=", "SLACK_BOT_TOKEN="},
+	{"sentry", "uvx", "--from", "mcp-server-sentry", "mcp-server-sentry", "--auth-token", "x"},
+	{"notion", "bunx", "-y", "@notionhq/notion-mcp-server", "NOTION_TOKEN="},
+	{"context7", "pnpm", "dlx", "@upstash/context7-mcp", "--api-key", "x"},
+	{"gitlab", "/usr/bin/npx", "-y", "@modelcontextprotocol/server-gitlab", "GITLAB_API_URL="},
+	{"google-maps", "yarn", "dlx", "@modelcontextprotocol/server-google-maps", "GOOGLE_MAPS_API_KEY="},
+	{"redis", "uv", "tool", "run", "--from", "redis-mcp-server@latest", "redis-mcp-server", "--url", "redis://localhost"},
+	{"local", "node", "./dist/index.js", "--root=${workspaceFolder}/docs"},
+	{"module", "python3", "-m", "mcp_server_time"},
+	{"exec", "npm", "exec", "-y", "--", "@modelcontextprotocol/server-memory"},
+	{"pipx", "pipx", "run", "mcp-server-time"},
+}
+
+// TestDocumented: the table of each documented server is the one of the golden file, and is taken out again with every
+// other byte in its place.
+func TestDocumented(t *testing.T) {
+	ground := Ground{Root: "/ws", Home: "/home/u", Exists: func(at string) bool { return at == "/ws/.env" || at == "/ws/docs" }}
+	var all strings.Builder
+	layer := []byte("# mine")
+	var states [][]byte
+	var names []string
+	for _, d := range documented {
+		s := Server{Name: d[0], Policy: compiler.ServerName(d[0])}
+		for _, word := range d[1:] {
+			if name, ok := strings.CutSuffix(word, "="); ok {
+				s.Env = append(s.Env, name)
+			} else {
+				s.Command = append(s.Command, word)
+			}
+		}
+		all.WriteString("## " + strings.Join(d, " ") + "\n")
+		if why := daemon(s.Command); why != "" {
+			all.WriteString("left alone: " + why + "\n")
+			continue
+		}
+		c := s.Config(ground)
+		for _, at := range c.Approve {
+			all.WriteString("approve " + at + "\n")
+		}
+		for _, at := range c.Mount {
+			all.WriteString("mount " + at + "\n")
+		}
+		all.WriteString(c.Text)
+		now, err := Insert(layer, s.Policy, c.Text)
+		if err != nil {
+			t.Fatalf("%s: %v", d[0], err)
+		}
+		if _, err := Insert(now, s.Policy, c.Text); err != ErrHasTable {
+			t.Errorf("%s: twice: %v", d[0], err)
+		}
+		states, names, layer = append(states, layer), append(names, s.Policy), now
+	}
+	for i, state := range slices.Backward(states) {
+		was, err := Remove(layer, names[i])
+		if err != nil || !bytes.Equal(was, state) {
+			t.Fatalf("%s: %v, and the layer is not as before", names[i], err)
+		}
+		layer = was
+	}
+	const golden = "testdata/documented.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(all.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(golden); err != nil || all.String() != string(want) {
+		t.Errorf("%v; got\n%s", err, all.String())
+	}
+}
+
+// TestDaemons: a server whose daemon does the work stays, however its client is named. Under a policy of the client
+// alone it would look confined.
+func TestDaemons(t *testing.T) {
+	for _, command := range []string{
+		`"docker","args":["run"]`, `"/usr/bin/docker"`, `"C:\\x\\Docker.EXE"`, `"nerdctl"`, `"cmd","args":["/c","docker","run"]`,
+	} {
+		in := `{"mcpServers":{"a":{"command":` + command + `}}}`
+		got, servers, err := Wrap([]byte(in), client)
+		if err != nil || string(got) != in || !strings.Contains(servers[0].Why, "daemon does the work") {
+			t.Errorf("%s: got %s, %+v, %v", command, got, servers, err)
+		}
+	}
+}
