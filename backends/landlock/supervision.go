@@ -275,6 +275,13 @@ func (s *Supervision) Answers(group string) bool {
 	return slices.ContainsFunc(s.Traps, func(t Trap) bool { return t.Group == group })
 }
 
+// Opens reports whether the supervisor sees the opens of files, not of directories alone.
+func (s *Supervision) Opens() bool {
+	return s != nil && slices.ContainsFunc(s.Traps, func(t Trap) bool {
+		return t.Group == "open" && slices.Contains(t.Syscalls, "openat2")
+	})
+}
+
 // serves reports whether the supervisor sees every open, whatever is judged: processes of
 // the tool are shown themselves in /proc, and its terminals and shared memory are its own.
 // Tools that only read are spared that.

@@ -36,9 +36,9 @@ func (r *run) outputs() error {
 	if r.report, err = r.output("--report", r.req.Report); err != nil {
 		return err
 	}
-	if !r.supervised {
-		_, _ = io.WriteString(r.req.Messages, "accessc: the report will be empty: no supervisor sees the refusals of "+r.spec.Tool+
-			"; add --trace to see them (slower)\n")
+	if !r.req.Trace && (!r.supervised || !r.spec.Supervision.Opens()) {
+		_, _ = io.WriteString(r.req.Messages, "accessc: the report will lack files: no supervisor sees the refused opens of "+
+			r.spec.Tool+"; add --trace to see them (slower)\n")
 	}
 	return nil
 }
