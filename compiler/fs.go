@@ -134,6 +134,7 @@ func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 		}
 	}
 	c.lintFS(t.FS)
+	c.ownProgram(t)
 	if c.targets(ir.Darwin, ir.Windows) {
 		c.lintFolding(t)
 	}

@@ -67,9 +67,9 @@ type execCmd struct {
 
 // Help implements kong's detailed help.
 func (execCmd) Help() string {
-	return `Applies the tool's policy and becomes the tool: signals, job control and exit status are its own.
+	return `Starts the tool under its policy; signals, job control and exit status are the tool's own.
 It starts in your directory if that lies in the workspace, and otherwise at the workspace root.
-If the kernel's rules cannot enforce the policy exactly, accessc stays and judges the tool's calls.
+accessc stays beside the tool and judges the calls that the kernel's rules cannot; where there are none, it becomes the tool.
 If this host does not meet a requirement of the policy, the tool does not start unless you accept
 the gap by name.
 A start of a configured tool keeps its compilation for the next one, which uses it if nothing has

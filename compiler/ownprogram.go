@@ -1,0 +1,43 @@
+package compiler
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// ownProgram lets a tool read and execute the file of the workspace that its command names, with whatever else the rule
+// around it grants. A rule on that very path decides by itself, and so does one that closes the place.
+// See RATIONALE D380.
+func (c *compilation) ownProgram(t *ir.Tool) {
+	cmd := t.Command
+	if cmd == nil || cmd.Shell || !strings.Contains(cmd.Program, "/") || strings.HasPrefix(cmd.Program, "/") || strings.Contains(cmd.Program, "{{") {
+		return
+	}
+	found, err := c.res.Resolver.Rule(cmd.Program)
+	if err != nil || !found.Inside || found.Kind == ir.Dir {
+		return // the start says what is wrong
+	}
+	around := covering(t.FS, found.At)
+	if around == nil || around.At == found.At || around.Caps == 0 || around.Caps.Contains(ir.Caps(ir.Read, ir.Execute)) {
+		return
+	}
+	o := cmd.Origin
+	o.Layer, o.Label = ir.LayerImplied, "command"
+	t.FS = append(slices.Clip(t.FS), ir.FSRule{
+		Written: cmd.Program, At: found.At, Links: found.Links, Caps: around.Caps | ir.Caps(ir.Read, ir.Execute), Origin: o,
+	})
+}
+
+// covering is the rule that decides about a place, nil if there is none.
+func covering(rules []ir.FSRule, at ir.Location) *ir.FSRule {
+	var out *ir.FSRule
+	for i := range rules {
+		r := &rules[i]
+		if at.Under(r.At) && (out == nil || len(r.At.Path) >= len(out.At.Path)) {
+			out = r
+		}
+	}
+	return out
+}
