@@ -324,7 +324,7 @@ func (p *Planner) repeats(g group) {
 		g.asks[0].Needs = g.asks[0].Needs.With(ir.Update)
 	case ir.Update:
 		g.asks[0].Needs = g.asks[0].Needs.With(ir.Create)
-	default:
+	case ir.Read, ir.Delete, ir.Execute:
 	}
 }
 
