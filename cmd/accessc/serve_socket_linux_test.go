@@ -128,7 +128,7 @@ func TestServeSocket(t *testing.T) {
 	}{
 		"a symlink":     {func(dir string) string { os.Symlink("/nowhere", dir+"/s"); return dir + "/s" }, "no socket"},
 		"a file":        {func(dir string) string { os.WriteFile(dir+"/s", nil, 0o600); return dir + "/s" }, "no socket"},
-		"in use":        {func(dir string) string { _, _ = net.Listen("unix", dir+"/s"); return dir + "/s" }, "a program listens at"},
+		"in use":        {func(dir string) string { listens(t, dir+"/s"); return dir + "/s" }, "a program listens at"},
 		"others write":  {func(dir string) string { os.Chmod(dir, 0o777); return dir + "/s" }, "others can write there"},
 		"around others": {func(dir string) string { os.Chmod(dir, 0o777); os.Mkdir(dir+"/d", 0o700); return dir + "/d/s" }, "others can write there"},
 		"long":          {func(dir string) string { return dir + "/" + strings.Repeat("s", 100) }, "at most 103 bytes"},
@@ -385,4 +385,15 @@ func stranger(arg string) error {
 		return fmt.Errorf("closed")
 	}
 	return fmt.Errorf("answer %s", strings.TrimSpace(line))
+}
+
+// listens has this program listen at a socket file until the test ends: a listener that nothing refers to is closed, and its
+// file removed, when garbage is collected.
+func listens(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
 }
