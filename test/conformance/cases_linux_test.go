@@ -235,7 +235,7 @@ func TestNotStarted(t *testing.T) {
 	r := newRunner(t, &out)
 	for name, toml := range map[string]string{
 		"a policy with a mistake": "[tools.probe]\nsource = \"local\"\ncommand = \"$PROBE cases-probe\"\n[tools.probe.access]\nfss = []\n",
-		"no execute":              "[tools.probe]\nsource = \"local\"\ncommand = \"$PROBE cases-probe\"\n[tools.probe.access]\nfs = [{ path = \"bin\", read = true }]\n",
+		"no execute":              "[tools.probe]\nsource = \"local\"\ncommand = \"$PROBE cases-probe\"\n[tools.probe.access]\nfs = [{ path = \"bin\", read = true }, { path = \"$PROBE\" }]\n",
 		"another tool":            "[tools.probe]\nsource = \"local\"\ncommand = \"true\"\n",
 	} {
 		c, err := parse("x", []byte("about\n-- accessc.toml --\n"+toml+"-- do --\nallow read x\n"), "linux")
