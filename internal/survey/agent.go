@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"os"
 	"slices"
 	"strings"
 )
@@ -57,18 +56,11 @@ func Agent(dir, name string) (*Tool, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	root, err := os.OpenRoot(dir)
+	r, err := open(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	r := &repo{root: root, members: map[string]bool{}}
-	if err := r.list(); err != nil {
-		return nil, err
-	}
-	r.walk()
-	r.closeSecrets()
-	r.managers()
+	defer r.root.Close()
 	t := &Tool{
 		Name: agents[i].command, Command: agents[i].command, About: "runs under this policy with all that it starts",
 		Presets: []Preset{{name, "its program, its service and its key; its home is its own"}},

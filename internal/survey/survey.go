@@ -84,20 +84,30 @@ var kinds = []struct {
 	{[]string{"build.gradle.kts", "build.gradle"}, gradle},
 }
 
-// Look looks at a directory.
-func Look(dir string, there Programs) ([]Found, error) {
+// open looks at the files of a directory and of those below, before any tool is proposed.
+func open(dir string) (*repo, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
 	r := &repo{root: root, members: map[string]bool{}}
 	if err := r.list(); err != nil {
+		_ = root.Close()
 		return nil, err
 	}
 	r.walk()
 	r.closeSecrets()
 	r.managers()
+	return r, nil
+}
+
+// Look looks at a directory.
+func Look(dir string, there Programs) ([]Found, error) {
+	r, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer r.root.Close()
 	var out []Found
 	for _, k := range kinds {
 		out = append(out, k.look(r)...)
