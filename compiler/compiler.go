@@ -42,8 +42,8 @@ type Options struct {
 	// Planned maps the paths of external rules to canonical targets, and has the workspace look as if
 	// it had them.
 	Planned map[string]string
-	// Repository is the common directory of the workspace's repository where that is elsewhere, empty otherwise. The path
-	// CommonDir leads to it.
+	// Repository is the common directory of the workspace's repository where that is elsewhere, empty otherwise. The
+	// path CommonDir leads to it.
 	Repository string
 	// View, unless nil, keeps how the host was looked at.
 	View *hostview.View

@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/ir/compare"
 )
 
-// TestDroppedDenies: a list without its duplicates grants no more than with them, or it is an error: a deny that a layer repeats behind a grant
-// was dropped, and the grant won.
+// TestDroppedDenies: a list without its duplicates grants no more than with them, or it is an error: a deny that a
+// layer repeats behind a grant was dropped, and the grant won.
 func TestDroppedDenies(t *testing.T) {
 	emptyEnvironment(t)
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// CommonDir is the path by which an external rule names the common directory of a linked work tree's repository, as if a
-// symlink were there. A workspace that has its repository in .git, where the name is free, needs no such rule.
+// CommonDir is the path by which an external rule names the common directory of a linked work tree's repository, as
+// if a symlink were there. A workspace that has its repository in .git, where the name is free, needs no such rule.
 // See RATIONALE D413.
 const CommonDir = ".git/common"
 

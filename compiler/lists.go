@@ -131,8 +131,8 @@ type grants interface {
 	exceeds(other grants) bool
 }
 
-// checkDrop reports a dropped duplicate that would have won against something between it and the item that it equals. It is an error
-// where more is granted without it.
+// checkDrop reports a dropped duplicate that would have won against something between it and the item that it equals.
+// It is an error where more is granted without it.
 // See RATIONALE D402.
 func checkDrop[T written](s scope, d merge.Drop[T], winner func(T) string) {
 	mine, key := winner(d.Item), d.Item.value().Key()

@@ -12,7 +12,8 @@ import (
 // See RATIONALE D380.
 func (c *compilation) ownProgram(t *ir.Tool) {
 	cmd := t.Command
-	if cmd == nil || cmd.Shell || !strings.Contains(cmd.Program, "/") || strings.HasPrefix(cmd.Program, "/") || strings.Contains(cmd.Program, "{{") {
+	if cmd == nil || cmd.Shell || !strings.Contains(cmd.Program, "/") || strings.HasPrefix(cmd.Program, "/") ||
+		strings.Contains(cmd.Program, "{{") {
 		return
 	}
 	found, err := c.res.Resolver.Rule(cmd.Program)

@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestOwnProgram: the file that a command names may be read and executed, with what the rule around it grants, unless a rule
-// is about that file or closes the place. The commonest example did not start.
+// TestOwnProgram: the file that a command names may be read and executed, with what the rule around it grants, unless
+// a rule is about that file or closes the place. The commonest example did not start.
 func TestOwnProgram(t *testing.T) {
 	for rules, want := range map[string]ir.CapSet{
 		`[{ path = ".", read = true, write = true }]`:                            ir.All,

@@ -96,7 +96,8 @@ func (v *View) protectPath(p *ProtectedPath, around map[int]ruleRef) {
 }
 
 // Amends reports whether a place is the lock of a configuration of git's that only its protection keeps from being
-// written. The supervisor on Linux judges the new text and puts a change of branches into effect; Decide denies all changes.
+// written. The supervisor on Linux judges the new text and puts a change of branches into effect; Decide denies all
+// changes.
 // See RATIONALE D411.
 func (v *View) Amends(lock Location) bool {
 	if lock.Base() != "config.lock" {

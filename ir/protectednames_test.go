@@ -79,8 +79,8 @@ func matches(pattern, names []string) bool {
 	return len(names) > 0 && regexp.MustCompile("^"+part+"$").MatchString(names[0]) && matches(pattern[1:], names[1:])
 }
 
-// TestMoveBringsLiftedNames: a rule below a directory lets the tool make a name there that patterns protect elsewhere, so the
-// directory is not moved to where the name is protected. A soak with fresh seeds found it.
+// TestMoveBringsLiftedNames: a rule below a directory lets the tool make a name there that patterns protect
+// elsewhere, so the directory is not moved to where the name is protected. A soak with fresh seeds found it.
 func TestMoveBringsLiftedNames(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = append(tool.FS, ir.FSRule{At: ir.In("a/b/a"), Caps: ir.All}, ir.FSRule{At: ir.In("k/b/a"), Caps: ir.All})

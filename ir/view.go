@@ -56,8 +56,8 @@ type Facts struct {
 	// Interpreters are the programs that listed scripts, and the tool's own, name in
 	// their first line, by script.
 	Interpreters map[Location]Location
-	// Protected are the protected paths that only this host's workspace has: where the listed
-	// ones lead over symlinks, its layers, and the files of its repository elsewhere. A directory comes before places in it.
+	// Protected are the protected paths that only this host's workspace has: where the listed ones lead over
+	// symlinks, its layers, and the files of its repository elsewhere. A directory comes before places in it.
 	Protected []ProtectedPath
 	// ProtectedLinks are the protected paths that are symlinks on this host, the listed ones included: there is nothing below
 	// them that a system could be told of.

@@ -387,8 +387,8 @@ func stranger(arg string) error {
 	return fmt.Errorf("answer %s", strings.TrimSpace(line))
 }
 
-// listens has this program listen at a socket file until the test ends: a listener that nothing refers to is closed, and its
-// file removed, when garbage is collected.
+// listens has this program listen at a socket file until the test ends: a listener that nothing refers to is closed,
+// and its file removed, when garbage is collected.
 func listens(t *testing.T, path string) {
 	t.Helper()
 	l, err := net.Listen("unix", path)

@@ -311,8 +311,8 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.denials) == 0 })
 }
 
-// repeats adds the changing of a file to its creation, and the creation to the changing: the next run finds the file that
-// this one has made, or finds that a clean has removed it. To change a socket is to connect to it.
+// repeats adds the changing of a file to its creation, and the creation to the changing: the next run finds the file
+// that this one has made, or finds that a clean has removed it. To change a socket is to connect to it.
 // See RATIONALE D244 and D417.
 func (p *Planner) repeats(g group) {
 	at, ok := g.file()

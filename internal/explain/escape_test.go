@@ -43,8 +43,8 @@ func rendered(t *testing.T, cell string) string {
 	return html.UnescapeString(text)
 }
 
-// TestMarkdownEscapes: a text stands in a table of Markdown as itself, in one cell, with whatever marks it has: a backslash of a name took the
-// escape of the mark behind it.
+// TestMarkdownEscapes: a text stands in a table of Markdown as itself, in one cell, with whatever marks it has: a
+// backslash of a name took the escape of the mark behind it.
 func TestMarkdownEscapes(t *testing.T) {
 	marks := []string{`\`, "|", "*", "_", "~", "`", "[", "]", "<", "&", "&lt;", "@", "a"}
 	for _, x := range marks {

@@ -20,8 +20,8 @@ type Policy struct {
 	// Traps are the calls that a supervisor sees on Linux, as the artifact for the loader lists
 	// them; none without one.
 	Traps []landlock.Trap
-	// Repository are the parts of a linked work tree's repository that the base lets be read on this host. Secret is set
-	// where they are not read for a credential.
+	// Repository are the parts of a linked work tree's repository that the base lets be read on this host. Secret is
+	// set where they are not read for a credential.
 	Repository []string
 	Secret     bool
 }

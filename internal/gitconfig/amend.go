@@ -17,8 +17,8 @@ var Keys = [...]string{"remote", "merge", "rebase", "description", "vscode-merge
 
 var errUnusual = errors.New("a line that git itself does not write")
 
-// Amends is nil where a configuration differs from the one before in sections of branches alone, and each
-// variable that was added there is one of Keys with a harmless value. Variables of branches may be removed. A text that is not
+// Amends is nil where a configuration differs from the one before in sections of branches alone, and each variable
+// that was added there is one of Keys with a harmless value. Variables of branches may be removed. A text that is not
 // written as git writes it is an error, whatever it means.
 // See RATIONALE D411.
 func Amends(before, after []byte) error {

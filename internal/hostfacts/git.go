@@ -42,8 +42,8 @@ func (r *Result) guardGit(add guarding) {
 	r.guardDirs(dirs, add)
 }
 
-// guardDirs adds the files of git directories, the outer ones first. Each that lies in a protected directory of another is
-// written as far as its own files are not.
+// guardDirs adds the files of git directories, the outer ones first. Each that lies in a protected directory of
+// another is written as far as its own files are not.
 func (r *Result) guardDirs(dirs []string, add guarding) {
 	var configs []string
 	for i, dir := range dirs {

@@ -14,7 +14,8 @@ import (
 )
 
 // Protected returns the protected paths of a tool that the list does not name; none for a tool whose policy protects
-// nothing and permits no questions. In the places of external rules they are those of the workspace's repository, and layers.
+// nothing and permits no questions. In the places of external rules they are those of the workspace's repository, and
+// layers.
 func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 	if !t.Protects && len(t.May) == 0 {
 		return nil

@@ -430,8 +430,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestCommandNames: each name that may be a command is judged as one, alone and beside another one. Names that a person was asked about in
-// other protocols passed here.
+// TestCommandNames: each name that may be a command is judged as one, alone and beside another one. Names that a
+// person was asked about in other protocols passed here.
 func TestCommandNames(t *testing.T) {
 	p := policy(t)
 	p.Commands.Rules = &ruleset.Set{Name: "dev", Shell: shell.Bash, Rules: []*ruleset.Rule{

@@ -71,8 +71,8 @@ func find(program, workspace string, env []string) (string, error) {
 	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: not found in %s", program, where)}
 }
 
-// isMissing reports whether there is no file, without an error in words about each directory of a long PATH. As for a shell,
-// a directory that cannot be searched has none.
+// isMissing reports whether there is no file, without an error in words about each directory of a long PATH. As for a
+// shell, a directory that cannot be searched has none.
 func isMissing(path string) bool {
 	var st unix.Stat_t
 	err := unix.Stat(path, &st)

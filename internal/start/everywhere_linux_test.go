@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestListensEverywhere: a tool that may listen at the loopback addresses alone listens there when it asks for every address,
-// however it asks, and its clients find it. Most programs for tests ask so, and were refused.
+// TestListensEverywhere: a tool that may listen at the loopback addresses alone listens there when it asks for every
+// address, however it asks, and its clients find it. Most programs for tests ask so, and were refused.
 func TestListensEverywhere(t *testing.T) {
 	t.Parallel()
 	localhost := ir.Host{Kind: ir.HostName, Name: ir.Localhost}

@@ -67,8 +67,8 @@ func settle(req *Request, h Host) (terms, error) {
 	return t, err
 }
 
-// without reports whether the caller or the policy does without a supervisor that answers calls on metadata alone: they are
-// refused then.
+// without reports whether the caller or the policy does without a supervisor that answers calls on metadata alone:
+// they are refused then.
 // See RATIONALE D379.
 func without(req *Request, l *backends.Launch) bool {
 	gap := string(ir.GapFSMetadata)

@@ -11,8 +11,8 @@ import (
 	"github.com/accessc/accessc/internal/kernelfs"
 )
 
-// supervisable refuses a start that a supervisor would hold to something else than the policy: it finds the tool's processes in /proc, and
-// gives each run memory of its own in place of /dev/shm.
+// supervisable refuses a start that a supervisor would hold to something else than the policy: it finds the tool's
+// processes in /proc, and gives each run memory of its own in place of /dev/shm.
 // See RATIONALE D400, D401.
 func supervisable(s *landlock.Spec) error {
 	if err := ownProc(); err != nil {

@@ -129,8 +129,9 @@ func apartFrom(dir, elsewhere string) string {
 	return elsewhere
 }
 
-// TestRunsIn: the directories of runs are where TMPDIR says unless tools come there: in a workspace, in what was one, in the target of an
-// approval, in accessc's state, also over symlinks and by a relative name, or have other memory there, or nothing is there. Then they are elsewhere, and without any such place no tool starts.
+// TestRunsIn: the directories of runs are where TMPDIR says unless tools come there: in a workspace, in what was one,
+// in the target of an approval, in accessc's state, also over symlinks and by a relative name, or have other memory
+// there, or nothing is there. Then they are elsewhere, and without any such place no tool starts.
 func TestRunsIn(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -39,8 +39,8 @@ func (c sockets) take(fd, family int, at netip.AddrPort, raw []byte) answer {
 	return result(c.do(func() error { return bound(fd, raw) }))
 }
 
-// nearer is the loopback address in place of every address, nil where the policy grants that or neither: programs for tests
-// commonly listen at every address, and their clients are beside them. See RATIONALE D415.
+// nearer is the loopback address in place of every address, nil where the policy grants that or neither: programs for
+// tests commonly listen at every address, and their clients are beside them. See RATIONALE D415.
 func (c sockets) nearer(fd, family int, at netip.AddrPort) ([]byte, unix.Errno) {
 	if !at.Addr().Unmap().IsUnspecified() || at.Port() == 0 && c.policy.direct() {
 		return nil, 0

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The bounds on directories below the top: how deep they lie, how many are looked at, how many become projects, and how many
-// members of a project get rules.
+// The bounds on directories below the top: how deep they lie, how many are looked at, how many become projects, and
+// how many members of a project get rules.
 const (
 	maxDepth    = 4
 	maxLooked   = 4_000
@@ -164,7 +164,8 @@ func (r *repo) having(name string, fits func(dir string) bool) []string {
 	return out
 }
 
-// glob reports whether a directory fits a pattern of members: components with *, ? and [], and ** for any number of them.
+// glob reports whether a directory fits a pattern of members: components with *, ? and [], and ** for any number of
+// them.
 func glob(pattern, dir string) bool {
 	parts := strings.Split(strings.Trim(strings.TrimPrefix(pattern, "./"), "/"), "/")
 	return len(parts) <= maxParts && globs(parts, strings.Split(dir, "/"))

@@ -53,6 +53,8 @@ type member struct {
 // built are directories that builds usually write.
 var built = []string{"dist", "build", "out", "lib", ".next", ".nuxt", ".svelte-kit", ".output"}
 
+var nodePresets = []Preset{{"node", "the versions of node of your home"}}
+
 func node(r *repo) []Found {
 	if _, ok := r.has("package.json"); !ok {
 		return nil
@@ -62,7 +64,7 @@ func node(r *repo) []Found {
 		return []Found{{File: "package.json", Why: "it is not what npm reads, so no tool is proposed for it"}}
 	}
 	i := slices.IndexFunc(packagers, func(p packager) bool { _, ok := r.has(p.lock); return ok })
-	n := &nodeProject{repo: r, packager: packagers[i], packageFile: m, presets: []Preset{{"node", "the versions of node of your home"}}}
+	n := &nodeProject{repo: r, packager: packagers[i], packageFile: m, presets: nodePresets}
 	n.join()
 	found := Found{File: "package.json"}
 	if n.depends() || slices.ContainsFunc(n.members, func(m member) bool { return m.depends() }) {
@@ -103,7 +105,8 @@ func (n *nodeProject) join() {
 	}
 }
 
-// listed matches an item of a list in YAML. Items of other lists do no harm: a pattern chooses among directories with a manifest.
+// listed matches an item of a list in YAML. Items of other lists do no harm: a pattern chooses among directories with
+// a manifest.
 var listed = expression.Once{Text: `(?m)^[ \t]*-[ \t]+["']?([^"'#\s]+)`}
 
 // patterns are those of the workspace's members (docs.npmjs.com/cli/using-npm/workspaces, pnpm.io/workspaces).
@@ -154,7 +157,8 @@ func (n *nodeProject) locks() []Rule {
 type script struct {
 	name, about string
 	presets     []Preset
-	// outputs are directories that it usually writes, otherwise the first that is granted where git ignores none of them.
+	// outputs are directories that it usually writes, otherwise the first that is granted where git ignores none of
+	// them.
 	outputs   []string
 	otherwise string
 }

@@ -29,7 +29,8 @@ func goModule(r *repo) []Found {
 	}
 	return []Found{{File: file, Tools: []Tool{
 		{Name: "go-build", Command: command("build"), About: "Builds all packages.", Presets: presets, Later: later, Rules: build},
-		{Name: "go-test", Command: command("test"), About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback), Later: later, Rules: []Rule{reads}},
+		{Name: "go-test", Command: command("test"), About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback),
+			Later: later, Rules: []Rule{reads}},
 	}}}
 }
 
@@ -77,7 +78,8 @@ func rust(r *repo) []Found {
 	}
 	return []Found{{File: "Cargo.toml", Tools: []Tool{
 		{Name: "cargo-build", Command: command("build"), About: "Builds the packages.", Presets: presets, Later: later, Rules: rules},
-		{Name: "cargo-test", Command: command("test"), About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback), Later: later, Rules: slices.Clone(rules)},
+		{Name: "cargo-test", Command: command("test"), About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback),
+			Later: later, Rules: slices.Clone(rules)},
 	}}}
 }
 
@@ -239,7 +241,10 @@ func (r *repo) wrapper(program, script string) string {
 }
 
 // others are files that name commands or environments, which no tool is proposed for.
-var others = []string{"justfile", "Justfile", "Taskfile.yml", "Makefile.toml", "flake.nix", ".envrc", "lefthook.yml", "tox.ini", "noxfile.py", "Gemfile", "composer.json", "mix.exs"}
+var others = []string{
+	"justfile", "Justfile", "Taskfile.yml", "Makefile.toml", "flake.nix", ".envrc", "lefthook.yml", "tox.ini",
+	"noxfile.py", "Gemfile", "composer.json", "mix.exs",
+}
 
 // unknown names the files that say how to work here and that no tool is proposed for.
 func unknown(r *repo) (out []Found) {

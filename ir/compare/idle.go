@@ -111,8 +111,8 @@ func Idles(t *ir.Tool) (idle []Idle, skipped []ir.Resource) {
 	return idle, skipped
 }
 
-// Clears reports whether a rule has taken a variable of the base away, which the policy no longer has, so that the layer
-// still needs it.
+// Clears reports whether a rule has taken a variable of the base away, which the policy no longer has, so that the
+// layer still needs it.
 func (i Idle) Clears() bool {
 	e, ok := i.Rule.(*ir.EnvRule)
 	return ok && !e.Read && slices.ContainsFunc(ir.DefaultEnv(), func(d ir.EnvRule) bool {

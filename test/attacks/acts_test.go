@@ -12,8 +12,9 @@ import (
 //go:embed testdata/acts.sh
 var acts string
 
-// TestActs: everyday acts of git work under the default grant, or are refused and leave HEAD, the index and all references as
-// they were. docs/git.md has the exceptions. Cause: acts that record a branch left HEAD where the user did not expect it.
+// TestActs: everyday acts of git work under the default grant, or are refused and leave HEAD, the index and all
+// references as they were. docs/git.md has the exceptions. Cause: acts that record a branch left HEAD where the user
+// did not expect it.
 func TestActs(t *testing.T) {
 	for _, program := range []string{"git", "ssh-keygen", "bash"} {
 		if _, err := exec.LookPath(program); err != nil {

@@ -54,8 +54,9 @@ func (p *place) refused(before, door, says string) {
 	}
 }
 
-// TestHostNotKnown: a start where the host does not say what a policy needs was let through: an unreadable list of mounts counted as none of the
-// kernel's, and with the /proc of another process namespace programs were killed or did not end.
+// TestHostNotKnown: a start where the host does not say what a policy needs was let through: an unreadable list of
+// mounts counted as none of the kernel's, and with the /proc of another process namespace programs were killed or did
+// not end.
 func TestHostNotKnown(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting takes root")
@@ -85,7 +86,8 @@ func TestHostNotKnown(t *testing.T) {
 	}
 }
 
-// TestSharedWorkspace: a supervised tool has memory of its own run below /dev/shm, so that it had nothing of a workspace there, and can said yes.
+// TestSharedWorkspace: a supervised tool has memory of its own run below /dev/shm, so that it had nothing of a
+// workspace there, and can said yes.
 func TestSharedWorkspace(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the doors are opened by root")
@@ -99,8 +101,8 @@ func TestSharedWorkspace(t *testing.T) {
 	}
 }
 
-// TestMountNotText: a mount of the kernel's whose name is not UTF-8 stops the starts alone that grant what is around it, and says why: the advice
-// to build again led nowhere.
+// TestMountNotText: a mount of the kernel's whose name is not UTF-8 stops the starts alone that grant what is around
+// it, and says why: the advice to build again led nowhere.
 func TestMountNotText(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting takes root")

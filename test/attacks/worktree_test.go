@@ -124,8 +124,8 @@ func elsewhere(t *testing.T, files []string, good string, setup func(*place), ui
 }
 
 // TestBranches: git records the branches that it makes, and nothing else in its configuration. Cause: the lock of the
-// configuration was refused, so git made a branch that tracks another one and stopped before it switched: the next commit
-// went to the old branch.
+// configuration was refused, so git made a branch that tracks another one and stopped before it switched: the next
+// commit went to the old branch.
 func TestBranches(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git")

@@ -156,8 +156,9 @@ func TestMaskFolds(t *testing.T) {
 	}
 }
 
-// TestMaskMarks: a byte of the value that a run of breaks may have as well, before a line break, is found wherever lines break around it. Causes:
-// an equals sign before a line break counted as quoted-printable's alone, so that nothing of the value was masked (the first two texts).
+// TestMaskMarks: a byte of the value that a run of breaks may have as well, before a line break, is found wherever
+// lines break around it. Causes: an equals sign before a line break counted as quoted-printable's alone, so that
+// nothing of the value was masked (the first two texts).
 func TestMaskMarks(t *testing.T) {
 	texts := map[string][]string{
 		"pbCpVd4d6g6jFO=uG": {"\\160b\n\\x43pV\\u{64}4=64%36g6\\152FO\n=\nu&amp;#71;"},

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The members of a tool's arguments that are commands, and their further words, by the names that agents and servers use, plain (PlainKey).
-// Their tools are not known, so the names are all that tells. One table serves all judges.
+// The members of a tool's arguments that are commands, and their further words, by the names that agents and servers
+// use, plain (PlainKey). Their tools are not known, so the names are all that tells. One table serves all judges.
 // See RATIONALE D403.
 var (
 	// CommandKeys are commands, AloneKeys where none of these is there, ListKeys lists of commands.
