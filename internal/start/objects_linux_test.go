@@ -61,8 +61,9 @@ func controlObject(kind string, id int, request uintptr) syscall.Errno {
 	return e
 }
 
-// objectBase is how an attempt answers with the number of an object.
-const objectBase = 1 << 20
+// objectBase is how an attempt answers with the number of an object: the kernel's errors are below it, and a number
+// has as many bits as the host has made objects before (ipc/util.h).
+const objectBase = 1 << 12
 
 // TestObjects: a supervised tool has System V objects of its own run, which are gone after it, and reaches none of the
 // host's by key, by number or by looking at all.
@@ -72,6 +73,13 @@ func TestObjects(t *testing.T) {
 	defer x.stop()
 	do := func(format string, args ...any) syscall.Errno {
 		return x.exchange(t, attempt{Op: "object", A: fmt.Sprintf(format, args...)})[0]
+	}
+	number := func(format string, args ...any) int {
+		answer := do(format, args...)
+		if answer < objectBase {
+			t.Fatalf(format+": %v", append(args, answer)...)
+		}
+		return int(answer - objectBase)
 	}
 	var own []string
 	for kind, k := range objectKinds {
@@ -97,12 +105,12 @@ func TestObjects(t *testing.T) {
 				t.Errorf("%s: request %d looks at the host: %v", kind, request, got)
 			}
 		}
-		id := do("get %s %d %d", kind, key, unix.IPC_CREAT|0o600) - objectBase
-		if int(id) == host || id > objectBase {
-			t.Fatalf("%s: the tool gets %d, the host has %d", kind, id, host)
+		id := number("get %s %d %d", kind, key, unix.IPC_CREAT|0o600)
+		if id == host {
+			t.Fatalf("%s: the tool gets %d, which is the host's", kind, id)
 		}
-		if again := do("get %s %d %d", kind, key, 0); again != id+objectBase {
-			t.Errorf("%s: by its key it is %d, not %d", kind, again, id+objectBase)
+		if again := number("get %s %d %d", kind, key, 0); again != id {
+			t.Errorf("%s: by its key it is %d, not %d", kind, again, id)
 		}
 		if e := do("get %s %d %d", kind, key, unix.IPC_CREAT|unix.IPC_EXCL); e != unix.EEXIST {
 			t.Errorf("%s: made twice: %v", kind, e)
@@ -112,7 +120,7 @@ func TestObjects(t *testing.T) {
 				t.Errorf("%s: %v", question, e)
 			}
 		}
-		gone := do("get %s 0 %d", kind, 0o600) - objectBase
+		gone := number("get %s 0 %d", kind, 0o600)
 		if e := do("ask %s %d %d", kind, gone, unix.IPC_RMID); e != 0 {
 			t.Errorf("%s: removed: %v", kind, e)
 		}
