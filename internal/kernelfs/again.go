@@ -2,7 +2,8 @@ package kernelfs
 
 import "strings"
 
-// name finds the mounts below roots that show a place of the policy under another name.
+// name finds the mounts below roots that show a place of the policy under another name, and the overlays below roots that
+// show the kernel.
 func name(all []Mount, roots, base []string) {
 	var places, inner []Mount
 	for _, list := range [][]string{roots, base} {
@@ -19,9 +20,12 @@ func name(all []Mount, roots, base []string) {
 		}
 	}
 	for _, m := range below {
-		for i := range places {
-			if m.Again == "" {
-				m.Again = again(m, &places[i])
+		for _, dir := range append(m.layers(all), *m) {
+			m.kernel = m.kernel || dir.kernel
+			for i := range places {
+				if m.Again == "" {
+					m.Again = again(&dir, &places[i])
+				}
 			}
 		}
 		if m.Again == "" {

@@ -19,6 +19,10 @@ type Mount struct {
 	Point, Type string
 	// Device is the file system's number, Root the directory or file of it that the mount shows.
 	Device, Root string
+	// options are those of the file system, which for an overlay have its layers.
+	options string
+	// kernel is true for an overlay over a directory of the kernel's.
+	kernel bool
 	// Again is the other name of what the mount shows, empty for none that the policy is about.
 	Again string
 	// Closed is true where the mount shows the kernel or has another name, or lies in such a mount, and is none of the base's own.
@@ -104,7 +108,7 @@ func Parse(mountinfo []byte, roots, base []string) ([]Mount, error) {
 func shut(all []Mount, index map[uint64]int, i int, vouched string) bool {
 	for range all {
 		m := &all[i]
-		if !m.own() && !Holds(m.Type) && !is(vouched, m.Type) || m.Again != "" {
+		if !m.own() && !Holds(m.Type) && !is(vouched, m.Type) || m.Again != "" || m.kernel {
 			return true
 		}
 		up, found := index[m.Parent]
@@ -130,6 +134,7 @@ func parse(line string) (m Mount, ok bool) {
 		id, err := strconv.ParseUint(fields[0], 10, 64)
 		parent, err2 := strconv.ParseUint(fields[1], 10, 64)
 		m = Mount{ID: id, Parent: parent, Point: unescape(fields[place]), Type: fields[i+1], Device: fields[device], Root: unescape(fields[root])}
+		m.options = unescape(fields[len(fields)-1])
 		return m, err == nil && err2 == nil
 	}
 	return m, false

@@ -20,6 +20,8 @@ for f in proc sysfs cgroup2 devtmpfs devpts mqueue tracefs debugfs configfs secu
 	mkdir k/$f && mount -t $f $f k/$f 2>/dev/null || rmdir k/$f
 done
 mkdir k/bound && mount --bind /proc/sys k/bound && [ -d k/proc/self ] || exit 77
+# A kernel may lack overlays.
+mkdir k/over && mount -t overlay over -o lowerdir=$PWD/src:/sys k/over 2>/dev/null || rmdir k/over
 mount -t tmpfs files k/sysfs/kernel && echo TOP-SECRET > k/sysfs/kernel/note && chmod 755 k/sysfs/kernel || exit 77
 for f in k/proc/version k/sysfs/kernel/note k/bound/kernel/hostname; do
 	$AS can -C . t read $f | grep -q '^no ' || echo LEAK can says yes to $f
