@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -57,6 +58,9 @@ func (b *builder) syntax(err error) *diag.Diagnostic {
 		d.Label = pe.Message
 		if off, ok := b.offset(pe.Highlight); ok {
 			d.At, d.Span = b.file.Pos(off), max(len(pe.Highlight), 1)
+			if off > 0 && bytes.HasPrefix(b.file.Data[off:], []byte("*")) && bytes.ContainsRune([]byte("[."), rune(b.file.Data[off-1])) {
+				d.Hint = "the defaults of all tools are '*', in quotation marks"
+			}
 		}
 	}
 	return &d
