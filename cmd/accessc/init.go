@@ -86,7 +86,11 @@ func (c *initCmd) Run(g *globals) error {
 
 // next is the command to go on with.
 func next(agent *survey.Tool) string {
-	if agent != nil {
+	switch {
+	case agent == nil:
+	case !inPath(agent.Command):
+		return "install " + agent.Command + ", which is not in PATH; then accessc exec " + agent.Name
+	default:
 		return "accessc exec " + agent.Name
 	}
 	return "accessc check, accessc explain"
@@ -105,7 +109,23 @@ func (c *initCmd) agent(dir string) (*survey.Tool, error) {
 		hint := cmp.Or(suggest.Hint(c.Agent, survey.Agents()), "the agents are "+strings.Join(survey.Agents(), ", "))
 		return nil, usagef("there is no agent %q with a preset; %s", c.Agent, hint)
 	}
+	place(t)
 	return t, nil
+}
+
+// place tells the tool of an agent where its program is, if that is below the user's home.
+func place(t *survey.Tool) {
+	program, err := exec.LookPath(t.Command)
+	home, err2 := os.UserHomeDir()
+	file, err3 := filepath.EvalSymlinks(program)
+	if errors.Join(err, err2, err3) != nil {
+		return // there is none yet, or the home is unknown
+	}
+	link, err := filepath.Rel(home, program)
+	rest, err2 := filepath.Rel(home, file)
+	if err == nil && err2 == nil && filepath.IsLocal(link) && filepath.IsLocal(rest) {
+		t.Place(filepath.ToSlash(link), filepath.ToSlash(rest))
+	}
 }
 
 // add writes the tool for the agent behind the text of the policy that is there.
@@ -178,7 +198,7 @@ func writeNew(path, text, hint string) error {
 	return nil
 }
 
-// approvals is the command that approves the places of presets on this host, empty where none waits.
+// approvals is the command that approves the places of presets and rules on this host, empty where none waits.
 func (c *initCmd) approvals(g *globals) string {
 	res, err := g.here()
 	if err != nil {
@@ -188,7 +208,10 @@ func (c *initCmd) approvals(g *globals) string {
 	for _, b := range pendingOf(res.Bindings, nil) {
 		for _, grant := range b.Grants {
 			name, _, _ := strings.Cut(grant.Preset, "@")
-			if strings.HasPrefix(name, source.Preset) && !slices.Contains(names, name) {
+			if !strings.HasPrefix(name, source.Preset) {
+				name = grant.RulePath
+			}
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -104,7 +104,8 @@ const first = `accessc runs the tools of AI agents under policies that people ca
   understand  accessc explain                 what each tool may do, by which line, and how each system holds it
               accessc denials TOOL            what its last run was refused, and the rules that would permit it
   review      accessc explain --diff REV      what a change permits
-  agents      accessc hook install AGENT      have an agent ask before it acts
+  agents      accessc init --agent NAME       write a policy for an agent; then accessc exec runs it
+              accessc hook install NAME       have an agent ask before it acts
   more        accessc --help                  all commands; accessc COMMAND --help explains each
 `
 

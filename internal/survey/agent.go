@@ -1,8 +1,11 @@
 package survey
 
 import (
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/presets"
 )
 
 // agent is a program that works in the repository as its user does.
@@ -74,6 +77,29 @@ func Agent(dir, name string) (*Tool, error) {
 	}
 	t.Presets = append(slices.Concat(t.Presets, r.shared), Preset{"git", "it commits, under your name"})
 	return t, nil
+}
+
+// Place lets the tool read where its program is installed below the home: link is the program's name there, file where that leads,
+// both relative to the home. A preset that has the place of a toolchain is better than a rule, since it has its variables as well.
+func (t *Tool) Place(link, file string) {
+	for _, at := range []string{link, file} {
+		names := presets.About("~/" + at)
+		switch {
+		case slices.ContainsFunc(t.Presets, func(p Preset) bool { return slices.Contains(names, p.Name) }):
+			return
+		case len(names) > 0:
+			t.Presets = append(t.Presets, Preset{names[0], t.Command + " is installed in ~/" + at})
+			return
+		}
+	}
+	dir := path.Dir(file)
+	if before, _, ok := strings.Cut(file, "/node_modules/"); ok {
+		dir = before + "/node_modules"
+	}
+	if dir == "." {
+		return // all of the home is more than a program's place
+	}
+	t.Rules = append(t.Rules, Rule{"~/" + dir, []string{"external", "read", "execute"}, t.Command + " is installed there"})
 }
 
 // Block is the tool as the last lines of a policy, which begin with an empty line.

@@ -6,44 +6,46 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/accessc/accessc/test/agents/model"
 )
 
-// whole is a policy by which an agent is one tool, up to the variables that it may read. The model on
-// loopback stands in for the service of the preset.
-const whole = `[tools.agent]
-source = "local"
-command = %q
-access.extends = ["preset:%s"]
-access.fs = [
-  { path = ".", read = true, write = true, execute = true },
-  { path = "docs/secret" },
-]
-access.net = [{ host = "127.0.0.1", scheme = "tcp", port = %s, allow = true }]
-access.env = [
-  { name = "PATH", read = true },
-  { name = "HOME", read = true },
-`
-
 // newWhole is a workspace in which an agent is to run.
 func newWhole(t *testing.T, nobody bool) *place {
-	p := newPlace(t, map[string]string{"docs/a": "text of docs/a\n", "docs/secret": "a secret\n", "~/.ssh/id_rsa": "a key\n"})
+	p := newPlace(t, map[string]string{"docs/a": "text of docs/a\n", ".env": "a secret\n", "~/.ssh/id_rsa": "a key\n"})
 	p.nobody = nobody
 	return p
 }
 
-// agent writes the policy for an agent by its preset. Codex tunnels to the model, which speaks no TLS, so
-// the rule has a scheme.
-func (p *place) agent(model, preset, command string, variables ...string) {
+// agent writes the policy for an agent as a new user does. What is returned lets it reach the model: on loopback, and without TLS.
+func (p *place) agent(name, tool, model string) (flags []string) {
 	p.Helper()
-	policy := fmt.Sprintf(whole, command, preset, model[strings.LastIndex(model, ":")+1:])
-	for _, name := range variables {
-		policy += fmt.Sprintf("  { name = %q, read = true },\n", name)
-	}
-	p.write("accessc.toml", policy+"]\n")
+	p.accessc("init", "--agent", name)
+	port := model[strings.LastIndex(model, ":")+1:]
+	return []string{"--set", fmt.Sprintf(`tools.%s.access.net=[{host="127.0.0.1",scheme="tcp",port=%s,allow=true}]`, tool, port)}
+}
+
+// exec runs an agent with these flags of accessc.
+func (p *place) exec(flags []string, words ...string) string {
+	p.Helper()
+	return p.accessc(slices.Concat([]string{"exec"}, flags, words[:1], []string{"--"}, words[1:])...)
+}
+
+// global lays the packages of a publisher down as npm does for all projects of a user who has a prefix of his own, and has PATH
+// name the agent's program.
+func (p *place) global(program, publisher string) {
+	p.Helper()
+	from, _, _ := strings.Cut(program, "/"+publisher+"/")
+	const to = "~/prefix/lib/node_modules/"
+	p.copy(filepath.Join(from, publisher), to+publisher)
+	rest, err := filepath.Rel(from, program)
+	p.must(err)
+	p.must(os.MkdirAll(p.file("~/prefix/bin"), 0o755))
+	p.must(os.Symlink("../lib/node_modules/"+rest, p.file("~/prefix/bin/"+strings.TrimSuffix(filepath.Base(rest), ".js"))))
+	p.env = append(p.env, "PATH="+p.file("~/prefix/bin")+":"+os.Getenv("PATH"))
 }
 
 // copy lays an installed program down elsewhere. A link would come to belong to nobody.
@@ -77,19 +79,24 @@ func wholeClaudeCode(t *testing.T, nobody bool) {
 	p.must(os.MkdirAll(p.file("~/.local/bin"), 0o755))
 	p.must(os.Symlink(p.file(at), p.file("~/.local/bin/claude")))
 	m := model.Start(
-		bash("cat docs/a docs/secret; true"),
+		bash("cat docs/a .env; true"),
 		bash("cat "+p.file("~/.ssh/id_rsa")+"; true"),
-		model.Call("Read", map[string]any{"file_path": p.file("docs/secret")}),
+		model.Call("Read", map[string]any{"file_path": p.file(".env")}),
 		model.Call("Write", map[string]any{"file_path": p.file("new"), "content": "x"}),
 		model.Say("done"),
 	)
 	defer m.Close()
-	p.agent(m.URL, "claude-code", "claude", "ANTHROPIC_BASE_URL")
 	p.env = append(p.env, "PATH="+p.file("~/.local/bin")+":"+os.Getenv("PATH"), "ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=none")
+	flags := append(p.agent("claude-code", "claude", m.URL), "--set", `tools.claude.access.env=[{name="ANTHROPIC_BASE_URL",read=true}]`)
 	p.accessc("approve", "--yes", "preset:claude-code")
-	p.accessc("exec", "agent", "--", "-p", "go", "--allowedTools", "Bash,Read,Write")
+	p.exec(flags, "claude", "-p", "go", "--allowedTools", "Bash,Read,Write")
 	p.hasResults(m.Results(), "text of docs/a", "Permission denied", "EACCES", "new")
 	p.confined(m.Results())
+	refused, _, probes := strings.Cut(p.accessc("denials", "claude"), "\nprobes, ")
+	p.has(strings.SplitN(refused, "\n", 4)[2], ".env")
+	if strings.Count(refused, "\n") > 10 || !probes {
+		p.Errorf("what matters is hidden: %s", refused)
+	}
 }
 
 // TestWholeCodex: the same for Codex, as npm installs it into a project. Its settings are in the home
@@ -98,25 +105,26 @@ func TestWholeCodex(t *testing.T) { users(t, wholeCodex) }
 
 func wholeCodex(t *testing.T, nobody bool) {
 	t.Parallel()
-	program := installed(t, "@openai/codex-linux-*/vendor/*/bin/codex")
+	program := installed(t, "@openai/codex/bin/codex.js")
 	p := newWhole(t, nobody)
-	p.copy(program, "tools/codex")
+	p.global(program, "@openai")
 	run := func(line string) model.Turn { return model.Call("exec_command", map[string]any{"cmd": line}) }
 	m := model.Start(
-		run("cat docs/a docs/secret"),
+		run("cat docs/a .env"),
 		run("cat "+p.file("~/.ssh/id_rsa")),
 		model.Call("apply_patch", "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch\n"),
 		model.Say("done"),
 	)
 	defer m.Close()
-	p.agent(m.URL, "codex", "tools/codex")
-	home := strings.TrimSpace(p.accessc("home", "path", "agent"))
+	flags := p.agent("codex", "codex", m.URL)
+	p.accessc("approve", "--yes", p.file("~/prefix/lib/node_modules"))
+	home := strings.TrimSpace(p.accessc("home", "path", "codex"))
 	p.must(os.MkdirAll(home+"/.codex", 0o700))
 	config := strings.Replace(codexConfig, `"KEY"`, `"CODEX_API_KEY"`, 1) + `"` + m.URL + "/v1\"\n"
 	p.must(os.WriteFile(home+"/.codex/config.toml", []byte(config), 0o600))
 	p.env = append(p.env, "CODEX_API_KEY=none")
 	// Codex' own sandbox has no room in this one.
-	p.accessc("exec", "agent", "--", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go")
+	p.exec(flags, "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go")
 	p.hasResults(m.Results(), "text of docs/a", "Permission denied", "A new")
 	p.confined(m.Results())
 }
@@ -128,20 +136,20 @@ func wholeGemini(t *testing.T, nobody bool) {
 	t.Parallel()
 	program := installed(t, "@google/gemini-cli/bundle/gemini.js")
 	p := newWhole(t, nobody)
-	p.agent(":1", "gemini", "node bundle/gemini.js") // its model is a file
-	p.copy(filepath.Dir(program), "bundle")
-	p.copy(filepath.Dir(program)+"/../package.json", "package.json")
+	p.global(program, "@google")
+	flags := p.agent("gemini", "gemini", ":1") // its model is a file
+	p.accessc("approve", "--yes", p.file("~/prefix/lib/node_modules"))
 	p.write("model", gemini(
-		call("run_shell_command", `{"command":"cat docs/a docs/secret","description":"x"}`),
+		call("run_shell_command", `{"command":"cat docs/a .env","description":"x"}`),
 		call("run_shell_command", fmt.Sprintf(`{"command":"cat %s","description":"x"}`, p.file("~/.ssh/id_rsa"))),
-		call("read_file", `{"file_path":"docs/secret"}`),
+		call("read_file", `{"file_path":".env"}`),
 		call("write_file", `{"file_path":"new","content":"x"}`),
 	))
-	home := strings.TrimSpace(p.accessc("home", "path", "agent"))
+	home := strings.TrimSpace(p.accessc("home", "path", "gemini"))
 	p.must(os.MkdirAll(home+"/.gemini", 0o700))
 	p.must(os.WriteFile(home+"/.gemini/settings.json", []byte(geminiSettings), 0o600))
 	p.env = append(p.env, "GEMINI_API_KEY=none")
-	out := p.accessc("exec", "agent", "--", "--fake-responses-non-strict", "model", "--approval-mode", "yolo", "-o", "stream-json", "-p", "go")
+	out := p.exec(flags, "gemini", "--fake-responses-non-strict", "model", "--approval-mode", "yolo", "-o", "stream-json", "-p", "go")
 	var results []string
 	for line := range strings.Lines(out) {
 		var event struct{ Type, Output string }
