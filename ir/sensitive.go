@@ -16,6 +16,9 @@ func defaultSensitive() []SensitivePattern {
 var builtinSensitive = [...]string{
 	"~/.ssh/", "~/.gnupg/", "~/.gpg/", "~/.aws/credentials", "~/.config/gcloud/", "~/.kube/config",
 	"~/.docker/config.json", "**/.env", "**/.env.*",
+	// Logins.
+	"~/.claude/.credentials.json", "~/.codex/auth.json", "~/.gemini/oauth_creds.json", "~/.local/share/opencode/auth.json",
+	"~/.netrc", "~/.git-credentials",
 	// Settings of agents: with a hook less, nothing is asked any more.
 	"~/.claude/settings.json", "~/.codex/config.toml", "~/.codex/hooks.json", "~/.copilot/settings.json", "~/.copilot/hooks/",
 	"~/.cursor/hooks.json", "~/.gemini/settings.json", "~/.config/opencode/", "~/.codeium/windsurf/hooks.json",

@@ -30,6 +30,7 @@ type initCmd struct {
 	Print   bool   `help:"Print the policy instead of writing it."`
 	Starter bool   `xor:"text" help:"Write an example with every kind of rule, whatever the repository has."`
 	Agent   string `placeholder:"NAME" xor:"text" help:"Write a tool that runs an agent as well, into an accessc.toml that is there at its end: claude-code, codex, gemini or opencode."`
+	Login   string `enum:"own,shared" default:"own" help:"The agent's login: own, in its own home, or shared, yours, once you approve it."`
 }
 
 // Help implements kong's detailed help.
@@ -44,13 +45,20 @@ it knows nothing it writes an example with every kind of rule.
   accessc init                       write it, then: accessc check, accessc explain
   accessc approve preset:go          let its tools read the toolchain of your home
   accessc exec go-test               run one of them
-  accessc init --agent claude-code   and a tool for the agent, then: accessc exec claude`
+  accessc init --agent claude-code   and a tool for the agent, then: accessc exec claude
+
+An agent logs in once, in a home of its own. With --login shared it uses the file of your login instead: the tool gets
+a rule on that one file, and a link in its home. Whoever reads the file can use the login anywhere.`
 }
 
 // Run implements the command.
 func (c *initCmd) Run(g *globals) error {
 	dir := cmp.Or(g.Dir, ".")
 	agent, err := c.agent(dir)
+	if err != nil {
+		return err
+	}
+	link, err := c.share(g, agent)
 	if err != nil {
 		return err
 	}
@@ -74,12 +82,15 @@ func (c *initCmd) Run(g *globals) error {
 	}
 	path := filepath.Join(dir, "accessc.toml")
 	if _, err := os.Lstat(path); err == nil && agent != nil {
-		return c.add(g, dir, agent)
+		return c.add(g, dir, agent, link)
 	}
 	if err := writeNew(path, text, "accessc init --print shows what it would be"); err != nil {
 		return err
 	}
 	fmt.Fprintf(g.stderr, "%s written\n%s", path, survey.Summary(found))
+	if err := link(); err != nil {
+		return err
+	}
 	fmt.Fprintf(g.stderr, "next: %s%s\n", c.approvals(g), next(agent))
 	return nil
 }
@@ -113,6 +124,36 @@ func (c *initCmd) agent(dir string) (*survey.Tool, error) {
 	return t, nil
 }
 
+// share lets the tool of an agent use the user's login. What is returned makes the link in the tool's home.
+// See RATIONALE D435.
+func (c *initCmd) share(g *globals, t *survey.Tool) (link func() error, err error) {
+	switch {
+	case c.Login != "shared":
+		return func() error { return nil }, nil
+	case t == nil:
+		return nil, usagef("--login shared takes --agent")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, usagef("--login shared: %v", err)
+	}
+	name := t.Share()
+	login := filepath.Join(home, filepath.FromSlash(name))
+	if info, err := os.Stat(login); err != nil || !info.Mode().IsRegular() {
+		return nil, usagef("%s has no login in %s; log in first, or leave out --login shared. Nothing was changed", c.Agent, login)
+	}
+	return func() error {
+		dir, err := g.state()
+		if err == nil {
+			err = dir.LinkHome(t.Name, name, login)
+		}
+		if err != nil {
+			return usagef("the link in the home of %s: %v; accessc home clear %s makes room", t.Name, oserr.Reason(err), t.Name)
+		}
+		return nil
+	}, nil
+}
+
 // place tells the tool of an agent where its program is, if that is below the user's home.
 func place(t *survey.Tool) {
 	program, err := exec.LookPath(t.Command)
@@ -130,7 +171,7 @@ func place(t *survey.Tool) {
 
 // add writes the tool for the agent behind the text of the policy that is there.
 // See RATIONALE D389.
-func (c *initCmd) add(g *globals, dir string, agent *survey.Tool) error {
+func (c *initCmd) add(g *globals, dir string, agent *survey.Tool, link func() error) error {
 	const name = "accessc.toml"
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -158,6 +199,9 @@ func (c *initCmd) add(g *globals, dir string, agent *survey.Tool) error {
 		return usagef("%s: %v", name, oserr.Reason(err))
 	}
 	fmt.Fprintf(g.stderr, "%s has the tool %s at its end\n", filepath.Join(dir, name), agent.Name)
+	if err := link(); err != nil {
+		return err
+	}
 	fmt.Fprintf(g.stderr, "next: %s%s\n", c.approvals(g), next(agent))
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 type agent struct {
 	// preset has the rules of the agent, and the agent's name on the command line.
 	preset, command string
+	// login is the file of the home that has the agent's login, where it has one in a file.
+	login string
 	// notes say how to add a service that the preset does not have.
 	notes []string
 }
@@ -27,10 +29,10 @@ func gateway(host string, variables ...string) []string {
 }
 
 var agents = []agent{
-	{"claude-code", "claude", gateway("gateway.example.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN")},
-	{"codex", "codex", gateway("gateway.example.com", "OPENAI_BASE_URL")},
-	{"gemini", "gemini", gateway("gateway.example.com", "GOOGLE_GEMINI_BASE_URL")},
-	{"opencode", "opencode", gateway("gateway.example.com", "OPENAI_BASE_URL")},
+	{"claude-code", "claude", ".claude/.credentials.json", gateway("gateway.example.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN")},
+	{"codex", "codex", ".codex/auth.json", gateway("gateway.example.com", "OPENAI_BASE_URL")},
+	{"gemini", "gemini", ".gemini/oauth_creds.json", gateway("gateway.example.com", "GOOGLE_GEMINI_BASE_URL")},
+	{"opencode", "opencode", ".local/share/opencode/auth.json", gateway("gateway.example.com", "OPENAI_BASE_URL")},
 }
 
 // Agents are the names of the agents that have a tool.
@@ -100,6 +102,14 @@ func (t *Tool) Place(link, file string) {
 		return // all of the home is more than a program's place
 	}
 	t.Rules = append(t.Rules, Rule{"~/" + dir, []string{"external", "read", "execute"}, t.Command + " is installed there"})
+}
+
+// Share lets the agent use the user's login, and returns the file of the home that has it.
+func (t *Tool) Share() string {
+	i := slices.IndexFunc(agents, func(a agent) bool { return a.command == t.Command })
+	login := agents[i].login
+	t.Rules = append(t.Rules, Rule{"~/" + login, []string{"external", "read", "update"}, "your login, which whoever reads it can use anywhere"})
+	return login
 }
 
 // Block is the tool as the last lines of a policy, which begin with an empty line.

@@ -160,3 +160,35 @@ func wholeGemini(t *testing.T, nobody bool) {
 	p.hasResults(results, "text of docs/a", "Permission denied", "", "")
 	p.confined(results)
 }
+
+// TestSharedLogin: with --login shared an agent has the user's login once it is approved, and without it none.
+func TestSharedLogin(t *testing.T) {
+	users(t, func(t *testing.T, nobody bool) {
+		t.Parallel()
+		claude, codex := installed(t, "@anthropic-ai/claude-code-linux-*/claude"), installed(t, "@openai/codex/bin/codex.js")
+		p := newWhole(t, nobody)
+		p.copy(claude, "~/.local/share/claude/versions/1")
+		p.must(os.MkdirAll(p.file("~/.local/bin"), 0o755))
+		p.must(os.Symlink("../share/claude/versions/1", p.file("~/.local/bin/claude")))
+		p.global(codex, "@openai")
+		p.env = append(p.env, "PATH="+p.file("~/prefix/bin")+":"+p.file("~/.local/bin")+":"+os.Getenv("PATH"))
+		const token = `"accessToken":"sk-ant-oat01-x","refreshToken":"sk-ant-ort01-x","expiresAt":4102444800000,"scopes":["user:inference"]`
+		p.write("~/.claude/.credentials.json", `{"claudeAiOauth":{`+token+`}}`)
+		p.write("~/.codex/auth.json", `{"OPENAI_API_KEY":"sk-x"}`)
+		p.accessc("init", "--agent", "claude-code", "--login", "shared")
+		p.accessc("init", "--agent", "codex", "--login", "shared")
+		p.accessc("approve", "--yes", "preset:claude-code", p.file("~/prefix/lib/node_modules"))
+		status := func(want bool) {
+			p.Helper()
+			for agent, words := range map[string]string{"claude": "auth", "codex": "login"} {
+				out, err := p.command(p.program, "exec", "--no-prompt", agent, "--", words, "status").CombinedOutput()
+				if in := err == nil && (strings.Contains(string(out), `"loggedIn": true`) || strings.Contains(string(out), "API key configured")); in != want {
+					p.Errorf("%s is logged in: %v, %v\n%s", agent, in, err, out)
+				}
+			}
+		}
+		status(false)
+		p.accessc("approve", "--yes", p.file("~/.claude/.credentials.json"), p.file("~/.codex/auth.json"))
+		status(true)
+	})
+}
