@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -184,6 +185,11 @@ func RemoveRuns(base string) {
 			if group := filepath.Join(place.dir, e.Name()); isRun(group) && isGroup(group) {
 				endGroup(group, true)
 			}
+		}
+	}
+	for _, e := range entries {
+		if dir, ok := strings.CutSuffix(filepath.Join(base, e.Name()), supervisor.ListOfObjects("")); ok {
+			supervisor.RemoveObjects(dir)
 		}
 	}
 	_ = removeTree(base)

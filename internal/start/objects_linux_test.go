@@ -2,6 +2,8 @@ package start_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -143,6 +145,158 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+// TestObjectsPlanted: a tool has the supervisor write to no file by a name that the tool can give to another one. It
+// listed objects in the tool's directory for temporary files, through whatever the tool had put there.
+func TestObjectsPlanted(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"symlink", "fifo", "directory"} {
+		x := passing(t, nil)
+		defer x.stop()
+		base := strings.TrimPrefix(x.cmd.Env[1], "TMPDIR=")
+		if answers := x.exchange(t, attempt{Op: "object", A: "plant " + kind + " 0 0"}); answers[0] != 0 {
+			t.Fatalf("%s: %v", kind, answers)
+		}
+		answer := x.exchange(t, attempt{Op: "object", A: fmt.Sprintf("get sem 0 %d", 0o600)})[0]
+		if answer < objectBase {
+			t.Errorf("%s: %v", kind, answer)
+		}
+		found, err := filepath.Glob(filepath.Join(base, "ws", "victim"))
+		if err != nil || len(found) != 0 {
+			t.Errorf("the supervisor has written %v (%v)", found, err)
+		}
+		x.stop()
+		if e := controlObject("sem", int(answer-objectBase), unix.IPC_STAT); e != unix.EINVAL && e != unix.EIDRM {
+			t.Errorf("%s: the object is left behind: %v", kind, e)
+		}
+		if left, _ := filepath.Glob(filepath.Join(base, "accessc-*")); len(left) != 0 {
+			t.Errorf("%s: %v is left behind", kind, left)
+		}
+	}
+}
+
+// TestObjectsChange: the requests that change an object do so, and the object stays the tool's.
+func TestObjectsChange(t *testing.T) {
+	t.Parallel()
+	x := passing(t, nil)
+	defer x.stop()
+	do := func(format string, args ...any) syscall.Errno {
+		return x.exchange(t, attempt{Op: "object", A: fmt.Sprintf(format, args...)})[0]
+	}
+	for kind := range objectKinds {
+		id := int(do("get %s 0 %d", kind, 0o600) - objectBase)
+		for range 2 {
+			if e := do("set %s %d 0", kind, id); e != 0 {
+				t.Errorf("%s: set: %v", kind, e)
+			}
+			if e := do("use %s %d 0", kind, id); e != 0 {
+				t.Errorf("%s: used after it was set: %v", kind, e)
+			}
+		}
+		if e := do("ask %s %d %d", kind, id, unix.IPC_RMID); e != 0 {
+			t.Errorf("%s: removed: %v", kind, e)
+		}
+	}
+}
+
+// TestObjectsBounded: a run has so many objects at a time that the host keeps most of those that it can have, however
+// many it has made and removed before.
+func TestObjectsBounded(t *testing.T) {
+	t.Parallel()
+	x := passing(t, nil)
+	defer x.stop()
+	const most = 1024
+	if n := int(x.exchange(t, attempt{Op: "object", A: fmt.Sprintf("many msg %d 0", most+1)})[0]) - objectBase; n < 1 || n > most {
+		t.Errorf("a run has %d queues at a time", n)
+	}
+}
+
+// plant puts something where a list of the run's objects might be opened: in the directory for temporary files, and
+// beside it.
+func plant(kind string) error {
+	dir := os.Getenv("TMPDIR")
+	ws, _ := os.Getwd()
+	for _, at := range []string{dir + "/objects", dir + ".objects", dir + "/.objects"} {
+		var err error
+		switch kind {
+		case "symlink":
+			err = os.Symlink(ws+"/victim", at)
+		case "fifo":
+			err = unix.Mkfifo(at, 0o600)
+		case "directory":
+			err = os.Mkdir(at, 0o700)
+		}
+		if beside := !strings.HasPrefix(at, dir+"/"); beside != (err != nil) {
+			return fmt.Errorf("%s: %v", at, err)
+		}
+	}
+	return nil
+}
+
+// setObject makes the requests that change an object, and looks at what they did.
+func setObject(kind string, id uintptr) syscall.Errno {
+	k := objectKinds[kind]
+	call := func(request uintptr, argument unsafe.Pointer) (e syscall.Errno) {
+		if kind == "sem" {
+			_, _, e = unix.Syscall6(k.control, id, 0, request, uintptr(argument), 0, 0)
+		} else {
+			_, _, e = unix.Syscall(k.control, id, request, uintptr(argument))
+		}
+		return e
+	}
+	var state [16]uint64
+	if e := call(unix.IPC_STAT, unsafe.Pointer(&state)); e != 0 {
+		return e
+	}
+	mode := (*[32]uint32)(unsafe.Pointer(&state))
+	mode[5] = 0o642
+	if e := call(unix.IPC_SET, unsafe.Pointer(&state)); e != 0 {
+		return e
+	}
+	if e := call(unix.IPC_STAT, unsafe.Pointer(&state)); e != 0 || mode[5]&0o777 != 0o642 {
+		return unix.ENOMSG
+	}
+	if kind != "sem" {
+		return 0
+	}
+	const getValue, getAll, setValue, setAll = 12, 13, 16, 17
+	if _, _, e := unix.Syscall6(k.control, id, 0, setValue, 7, 0, 0); e != 0 {
+		return e
+	}
+	if v, _, _ := unix.Syscall6(k.control, id, 0, getValue, 0, 0, 0); v != 7 {
+		return unix.ENOMSG
+	}
+	values := [1]uint16{9}
+	if e := call(setAll, unsafe.Pointer(&values)); e != 0 {
+		return e
+	}
+	values[0] = 0
+	if e := call(getAll, unsafe.Pointer(&values)); e != 0 || values[0] != 9 {
+		return unix.ENOMSG
+	}
+	return 0
+}
+
+// manyObjects makes and removes objects, so many times, then makes them until there can be no more, and answers with
+// their number.
+func manyObjects(kind string, times int) syscall.Errno {
+	for range times {
+		id, e := getObject(kind, 0, 0o600)
+		if e == 0 {
+			e = controlObject(kind, id, unix.IPC_RMID)
+		}
+		if e != 0 {
+			return e
+		}
+	}
+	for n := 0; ; n++ {
+		if _, e := getObject(kind, 0, 0o600); e == unix.ENOSPC {
+			return syscall.Errno(objectBase + n)
+		} else if e != 0 {
+			return e
+		}
+	}
+}
+
 func init() {
 	attempts["object"] = func(a, _ name) error {
 		var verb, kind string
@@ -161,6 +315,12 @@ func init() {
 			e = objectKinds[kind].use(uintptr(number))
 		case "ask":
 			e = controlObject(kind, number, uintptr(argument))
+		case "set":
+			e = setObject(kind, uintptr(number))
+		case "plant":
+			return plant(kind)
+		case "many":
+			e = manyObjects(kind, number)
 		}
 		if e != 0 {
 			return e

@@ -160,13 +160,27 @@ func (s *sweeper) wait() {
 			busy = remove(s.group, unix.AT_REMOVEDIR)
 		}
 	}
-	// The directory of a run that is not over yet is not empty.
-	if e := remove(s.dir, unix.AT_REMOVEDIR); (e == 0 || e == unix.ENOENT) && busy == 0 {
+	if s.over() && busy == 0 {
 		exit(0)
 	}
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.task.Mask)), 0, 8, 0, 0)
 	syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(s.file)), uintptr(unsafe.Pointer(s.argv)), uintptr(unsafe.Pointer(s.envv)))
 	exit(1)
+}
+
+// over reports whether nothing is left of the run. A supervisor removes the directory last; the tool of one that was
+// killed may have emptied it, and has left processes.
+//
+//go:norace
+//go:nosplit
+func (s *sweeper) over() bool {
+	if s.supervised {
+		at := unix.AT_FDCWD
+		_, _, e := syscall.RawSyscall(unix.SYS_FACCESSAT, uintptr(at), uintptr(unsafe.Pointer(s.dir)), 0)
+		return e == unix.ENOENT
+	}
+	e := remove(s.dir, unix.AT_REMOVEDIR)
+	return e == 0 || e == unix.ENOENT
 }
 
 // waits sets the times to wait for: together they are the time that the run may take.

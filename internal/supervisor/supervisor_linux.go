@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -118,7 +117,7 @@ type Options struct {
 	// Temp is the temporary directory of the run, Shared the directory that stands for its
 	// shared memory; empty for none.
 	Temp, Shared string
-	// Dir is the directory of the run, which the tool does not reach.
+	// Dir is the directory of the run. The tool may write in it, and not beside it.
 	Dir string
 	// Files are the standard descriptors of the tool, nil for those of this process.
 	Files *[3]int
@@ -171,7 +170,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	s := &Supervisor{
 		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used, sought: o.Sought,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
-		objects: objects{path: filepath.Join(o.Dir, ObjectsFile)},
+		objects: objects{list: objectList{path: ListOfObjects(o.Dir)}},
 	}
 	if o.Live != nil {
 		s.grantsLive(*o.Live)
