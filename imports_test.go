@@ -2,7 +2,10 @@
 package accessc_test
 
 import (
+	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,7 +53,7 @@ var rooms = [][]string{
 	{"ir", "ruleset/shell"},
 	{"internal/wholefile"},
 	{"internal/attest"},
-	{"internal/bounded", "internal/gitconfig", "internal/kernelfs", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/reap", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/bounded", "internal/gitconfig", "internal/kernelfs", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/reap", "internal/rmtree", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 	{"internal/once/expression"},
 	{"internal/once"},
 	{"internal/points/held"},
@@ -144,6 +147,30 @@ func TestEarlyStartIsLight(t *testing.T) {
 			if strings.Contains(dep, heavy) {
 				t.Errorf("the early start links %s", dep)
 			}
+		}
+	}
+}
+
+// TestRemovalsAreOne: the product removes trees by one function, which leaves what is mounted in them.
+func TestRemovalsAreOne(t *testing.T) {
+	calls := regexp.MustCompile(`\.RemoveAll\(`)
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range goFiles(t) {
+		at, _ := strings.CutPrefix(file, root+"/")
+		top, _, _ := strings.Cut(at, "/")
+		if strings.HasSuffix(at, "_test.go") || strings.HasPrefix(at, "internal/rmtree/") ||
+			slices.Contains([]string{"test", "examples"}, top) {
+			continue
+		}
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls.Match(code) {
+			t.Errorf("%s removes trees; internal/rmtree does that", at)
 		}
 	}
 }

@@ -24,6 +24,7 @@ var looks = map[string]string{
 	"internal/workspace": "each start looks for the workspace anew",
 	"internal/wholefile": "writes files for the others",
 	"internal/lock":      "takes locks for the others",
+	"internal/rmtree":    "removes directories for the others",
 }
 
 // harmless are the names of packages that look at the host which do not look at it. Abs needs the

@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/accessc/accessc/internal/learn"
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/userdir"
@@ -212,7 +212,7 @@ func (l *learner) load() (err error) {
 // forget removes the kept runs.
 func (l *learner) forget() error {
 	if l.tool == "" {
-		err := os.RemoveAll(string(l.store))
+		err := rmtree.Remove(string(l.store))
 		fmt.Fprintln(l.stderr, "the kept runs of all tools are removed")
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
@@ -203,7 +204,7 @@ func (s *seat) run(fromClient, fromServer relay.Decide) error {
 func (s *seat) remove() {
 	_ = s.log.Close()
 	_ = s.lock.Close()
-	_ = os.RemoveAll(s.dir)
+	_ = rmtree.Remove(s.dir)
 }
 
 // seatPrefix begins the names of the directories of seats, seatLock is the file in them.
@@ -225,7 +226,7 @@ func sweepSeats(dir string) {
 		}
 		if lock, err := lockSeat(seat); err == nil {
 			_ = lock.Close() // an open file cannot be removed everywhere
-			_ = os.RemoveAll(seat)
+			_ = rmtree.Remove(seat)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/internal/lock"
 	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/rmtree"
 )
 
 // staging is the directory of stages. Below a workspace's access it is a protected path: a tool
@@ -103,7 +104,7 @@ func (c *claim) free(root *os.Root) {
 		_ = c.opened.Close()
 	}
 	if c.lock != nil {
-		_ = root.RemoveAll(c.dir)
+		_ = rmtree.RemoveIn(root, c.dir)
 		_ = root.Remove(c.dir + lockSuffix)
 		_ = c.lock.Close()
 	}
@@ -125,9 +126,9 @@ func sweep(root *os.Root) {
 			continue
 		}
 		withdraw(root, dir, name)
-		err := dir.RemoveAll(name)
+		err := rmtree.RemoveIn(dir, name)
 		if err == nil {
-			_ = dir.RemoveAll(name + lockSuffix)
+			_ = rmtree.RemoveIn(dir, name+lockSuffix)
 		}
 		if f != nil {
 			_ = f.Close()

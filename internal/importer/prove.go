@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -71,7 +72,7 @@ func compiled(text, home string) (*compiler.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer rmtree.Remove(dir)
 	if err := os.WriteFile(filepath.Join(dir, "accessc.toml"), []byte(text), 0o600); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 )
@@ -59,7 +60,7 @@ func (t *Trial) Ask(q resolve.Question) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer rmtree.Remove(dir)
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return Outcome{}, err
 	}

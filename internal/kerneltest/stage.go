@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -189,7 +190,7 @@ func (s *stage) prepare(abs string, n need) error {
 	absent := n == none || n == noEntry
 	switch {
 	case absent && found.Kind != ir.Absent && path.Dir(found.Abs) != s.dir:
-		return os.RemoveAll(found.Abs)
+		return rmtree.Remove(found.Abs)
 	case absent:
 		return os.MkdirAll(path.Dir(found.Abs), 0o755)
 	case found.Kind == ir.Absent:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/lock"
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 )
 
@@ -168,7 +169,7 @@ func (s Store) Forget() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(files), os.RemoveAll(string(s))
+	return len(files), rmtree.Remove(string(s))
 }
 
 var errNothing = errors.New("no evidence was written")

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/accessc/accessc/internal/rmtree"
 )
 
 // Bounds of one revision: real configurations are smaller by orders of magnitude.
@@ -154,7 +156,7 @@ func (o *objects) close() {
 	} else if o.cancel != nil {
 		o.cancel()
 	}
-	os.RemoveAll(o.dir)
+	rmtree.Remove(o.dir)
 }
 
 // read returns an object of a kind, verified against its name. After a failure the position in

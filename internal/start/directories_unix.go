@@ -5,7 +5,6 @@ package start
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/internal/userdir"
 )
 
@@ -113,37 +113,14 @@ func (d directories) discard() {
 		return
 	}
 	if _ = unix.Unlink(d.tmp + contextFile); unix.Rmdir(d.dir) != nil {
-		_ = removeTree(d.dir)
+		_ = rmtree.Remove(d.dir)
 	}
 	if d.shared != "" {
-		_ = removeTree(d.shared)
+		_ = rmtree.Remove(d.shared)
 	}
 	for _, dir := range d.beside {
-		_ = removeTree(dir)
+		_ = rmtree.Remove(dir)
 	}
-}
-
-// removeTree removes a directory and everything in it, also directories whose modes keep their
-// owner out. It follows no symlink.
-func removeTree(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_ = root.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }
 
 // isRun reports whether a path can be the directory of a run.

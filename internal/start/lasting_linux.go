@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/userdir"
 )
@@ -192,7 +193,7 @@ func RemoveRuns(base string) {
 			supervisor.RemoveObjects(dir)
 		}
 	}
-	_ = removeTree(base)
+	_ = rmtree.Remove(base)
 }
 
 // MakeBase makes a directory for the directories of runs. It refuses a place in the workspace root, or

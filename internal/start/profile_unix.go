@@ -19,6 +19,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
@@ -249,10 +250,10 @@ func removeRun(dir string) error {
 	}
 	for at := range strings.SplitSeq(string(list), "\n") {
 		if filepath.IsAbs(at) && filepath.Base(at) == filepath.Base(dir)+ofTool {
-			err = errors.Join(err, removeTree(at))
+			err = errors.Join(err, rmtree.Remove(at))
 		}
 	}
-	return errors.Join(err, removeTree(dir))
+	return errors.Join(err, rmtree.Remove(dir))
 }
 
 // openEgress starts the proxy where the profile needs one. Its variables take the place of those

@@ -4,6 +4,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/rmtree"
 )
 
 // remove removes the directories of a run. In a process that goes on, another process of this program
@@ -20,7 +22,7 @@ func (s *Site) remove(d *directories) {
 		left = append(left, d.shared)
 	}
 	for _, dir := range left {
-		if unix.Rmdir(dir) == unix.ENOTEMPTY && !removeSmall(dir) {
+		if unix.Rmdir(dir) == unix.ENOTEMPTY && rmtree.RemoveSmall(dir, smallDepth, smallEntries) != nil {
 			s.sweep(dir)
 		}
 	}
@@ -46,42 +48,3 @@ const (
 	smallDepth   = 8
 	smallEntries = 4096
 )
-
-// removeSmall removes a directory and everything in it if that is little. It follows no symlink.
-func removeSmall(dir string) bool {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	entries := 0
-	ok := empty(fd, smallDepth, &entries)
-	return ok && unix.Rmdir(dir) == nil
-}
-
-// empty removes the entries of an open directory, and closes it.
-func empty(dir, depth int, entries *int) bool {
-	defer unix.Close(dir)
-	var names []string
-	if eachName(dir, func(name string) error {
-		if *entries++; *entries > smallEntries {
-			return unix.E2BIG
-		}
-		names = append(names, name)
-		return nil
-	}) != nil {
-		return false
-	}
-	for _, name := range names {
-		if unix.Unlinkat(dir, name, 0) == nil {
-			continue
-		}
-		if depth == 0 {
-			return false
-		}
-		below, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-		if err != nil || !empty(below, depth-1, entries) || unix.Unlinkat(dir, name, unix.AT_REMOVEDIR) != nil {
-			return false
-		}
-	}
-	return true
-}

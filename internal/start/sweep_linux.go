@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/internal/supervisor"
 )
 
@@ -43,9 +44,9 @@ func Sweep(dir string, further ...string) error {
 		endGroup(group, true)
 	}
 	supervisor.RemoveObjects(dir)
-	err := removeTree(dir)
+	err := rmtree.Remove(dir)
 	if shared != "" {
-		err = errors.Join(err, removeTree(shared))
+		err = errors.Join(err, rmtree.Remove(shared))
 	}
 	if !kill && group != "" {
 		endGroup(group, false)

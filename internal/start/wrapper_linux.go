@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/bubblewrap"
+	"github.com/accessc/accessc/internal/rmtree"
 )
 
 // wrapperPaths are the places where bwrap is looked for. PATH is not asked: a directory of it may be
@@ -154,7 +155,7 @@ func (w wrapper) followsOut() bool {
 	if err != nil {
 		return false
 	}
-	defer os.RemoveAll(dir)
+	defer rmtree.Remove(dir)
 	if dir, err = filepath.EvalSymlinks(dir); err != nil || os.Mkdir(dir+"/host", 0o700) != nil || os.Mkdir(dir+"/seen", 0o700) != nil ||
 		os.Symlink("/oldroot"+dir+"/host", dir+"/seen/link") != nil {
 		return false

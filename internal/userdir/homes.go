@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/accessc/accessc/internal/rmtree"
 )
 
 // PrivateHome is the private home of one tool.
@@ -58,22 +60,5 @@ func (d Dir) Homes() ([]PrivateHome, error) {
 }
 
 // ClearHome removes the private home of a tool, which must have a checked name. Symlinks in it
-// are removed and not followed. The home must be locked.
-func (d Dir) ClearHome(tool string) error {
-	root, err := os.OpenRoot(d.Home(""))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if root.RemoveAll(tool) == nil {
-		return nil
-	}
-	// Caches of modules are read-only directories, which cannot be emptied as they are.
-	_ = fs.WalkDir(root.FS(), tool, func(name string, e fs.DirEntry, err error) error {
-		if e != nil && e.IsDir() {
-			return root.Chmod(name, 0o700)
-		}
-		return err
-	})
-	return root.RemoveAll(tool)
-}
+// are removed and not followed; what is mounted there stays. The home must be locked.
+func (d Dir) ClearHome(tool string) error { return rmtree.Remove(d.Home(tool)) }
