@@ -50,6 +50,8 @@ type Facts struct {
 	// their own it may be read and started; everywhere it may be started, by its name and
 	// with any arguments, although no commands table lists it (View.Programs).
 	Program *Location
+	// Withheld is true where a policy, not the user's PATH, says that the program lies outside: a rule has to grant it.
+	Withheld bool
 	// Located is true where the files of listed programs are known: a rule without one is
 	// then about a program that is not there.
 	Located bool
@@ -101,7 +103,7 @@ func (v *View) collect(f Facts) {
 	} else {
 		v.rules = append(v.rules, baseEntries(f.Base)...)
 	}
-	if f.Program != nil && f.Program.Root.Kind == System {
+	if f.Program != nil && f.Program.Root.Kind == System && !f.Withheld {
 		v.add(OwnProgram, &FSRule{
 			Written: "${program}", At: *f.Program, Caps: readExecute, Origin: programOrigin(v.Tool),
 		})

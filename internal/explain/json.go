@@ -24,11 +24,19 @@ type Document struct {
 type PolicyDoc struct {
 	Tool string `json:"tool"`
 	Risk string `json:"risk,omitempty"`
+	// Program is the tool's own program where it may be read and started outside of the base.
+	Program *ProgramDoc `json:"own_program,omitempty"`
 	build.Shared[CellDoc]
 	// Idle are the rules that decide nothing of their own; of the resources in
 	// NotSearched there are too many rules to look.
 	Idle        []IdleDoc `json:"idle"`
 	NotSearched []string  `json:"idle_not_searched,omitempty"`
+}
+
+// ProgramDoc is a program outside of the base, with the place of the command that names it.
+type ProgramDoc struct {
+	Path   string `json:"path"`
+	Origin string `json:"origin"`
 }
 
 // CellDoc is a row of the ledger with its causes in words.
@@ -46,6 +54,9 @@ func JSON(ps []*Policy, sets []*Ruleset) (Document, error) {
 		d.Idle, d.NotSearched = p.idleDocs()
 		if p.Tool.Source.Kind == ir.SourceLocal {
 			d.Risk = ir.RiskOf(p.Tool).String()
+		}
+		if p.Program != "" {
+			d.Program = &ProgramDoc{p.Program, p.Tool.Command.Origin.String()}
 		}
 		var ledger []CellDoc
 		for _, r := range p.Ledger {

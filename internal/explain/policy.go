@@ -24,6 +24,8 @@ type Policy struct {
 	// set where they are not read for a credential.
 	Repository []string
 	Secret     bool
+	// Program is the path of the tool's own program where it may be read and started outside of the base; empty otherwise.
+	Program string
 }
 
 // line is one row of the view: its subject, the policy, and its origin.
@@ -201,6 +203,9 @@ func (p *Policy) privateLines() []line {
 			body:   "outside: base " + p.Tool.Base.String() + ", version " + strconv.Itoa(ir.BaseVersion),
 			origin: "explain --base",
 		})
+	}
+	if p.Program != "" {
+		out = append(out, line{body: clean("outside: read execute of its program: " + p.Program), origin: p.Tool.Command.Origin.String()})
 	}
 	return append(out, p.repository()...)
 }

@@ -1,6 +1,9 @@
 package hostfacts
 
 import (
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
@@ -8,19 +11,40 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// ownProgram warns where a tool's own program lies in the workspace and the policy does
-// not let it start. Programs that are looked up elsewhere are the base's, or another
-// host's.
+// withheld reports whether a configuration chose the file of a tool's own program: by a path, or by a link of the
+// workspace that stands in the PATH. It is no rule that lets the tool read a file outside, which would need an approval.
+// A link that lies in the base is the administrator's.
+// See RATIONALE D421.
+func withheld(c *ir.Command, abs string, f ir.Facts) bool {
+	if c.Origin.Layer == ir.LayerNone {
+		return false // the user named it for this start
+	}
+	at := f.Bindings.Locate(path.Clean(abs))
+	if at.Root.Kind != ir.System {
+		return true
+	}
+	within := !slices.Contains(strings.Split(abs, "/"), "..") && around(f.Base, at).Has(ir.Execute)
+	return strings.Contains(filepath.ToSlash(c.Program), "/") && !within
+}
+
+// ownProgram warns where a tool's own program lies in the workspace, or was named by its path, and the policy does
+// not let it start. Programs that are looked up elsewhere are the user's, or another host's.
 func (r *Result) ownProgram(t *ir.Tool) diag.List {
 	cmd := t.Command
-	if cmd == nil || cmd.Shell || !strings.Contains(cmd.Program, "/") || strings.HasPrefix(cmd.Program, "/") || strings.Contains(cmd.Program, "{{") {
-		return nil
-	}
-	found, err := r.Resolver.Rule(cmd.Program)
-	if err != nil || found.Kind != ir.File {
+	if cmd == nil || cmd.Shell || strings.Contains(cmd.Program, "{{") {
 		return nil
 	}
 	facts := r.Facts(t)
+	if !facts.Withheld && !strings.Contains(cmd.Program, "/") {
+		return nil
+	}
+	found, err := r.Resolver.Rule(cmd.Program)
+	if strings.HasPrefix(cmd.Program, "/") || err != nil || !found.Inside {
+		return programElsewhere(t, facts)
+	}
+	if found.Kind != ir.File {
+		return nil
+	}
 	// Asked as the kernel is: what it leads to has to be granted.
 	op, err := resolve.Asker{Resolver: r.Resolver, Bindings: facts.Bindings, Kernel: true}.Operation(resolve.Question{
 		Verb: "execute", Operands: []string{cmd.Program},
@@ -39,4 +63,42 @@ func (r *Result) ownProgram(t *ir.Tool) diag.List {
 	}
 	d.Hint = "add { path = \"" + v.At.Short() + "\", read = true, execute = true } to access.fs"
 	return diag.List{d}
+}
+
+// programElsewhere warns where a tool's own program is not written as a path of the workspace, and nothing lets it start.
+func programElsewhere(t *ir.Tool, f ir.Facts) diag.List {
+	if f.Program == nil {
+		return nil
+	}
+	view := ir.NewView(t, Platform(), f)
+	denied := func(c ir.Capability) bool {
+		return !view.Decide(ir.Access{Cap: c, On: ir.Direct(*f.Program)}).Allowed()
+	}
+	if !denied(ir.Read) && !denied(ir.Execute) {
+		return nil
+	}
+	cmd := t.Command
+	d := diag.New(diag.OwnProgram, cmd.Origin.Pos, 1)
+	d.Path = cmd.Origin.Path
+	abs, _ := f.Bindings.Path(*f.Program)
+	rule := "{ path = \"" + f.Program.Short() + "\""
+	if f.Program.Root.Kind == ir.Workspace {
+		d.Label = cmd.Program + " is " + f.Program.Short() + " of the workspace, and no rule grants it"
+	} else {
+		d.Label = cmd.Program + " is " + abs + ", outside of the workspace, and no rule grants it"
+		rule = "{ path = \"" + abs + "\", external = true"
+	}
+	d.Hint = "add " + rule + ", read = true, execute = true } to access.fs"
+	return diag.List{d}
+}
+
+// ProgramOutside returns the path of a tool's own program that the tool may read and start although neither the base nor
+// a rule lets it, empty for none.
+func (r *Result) ProgramOutside(t *ir.Tool) string {
+	f := r.Facts(t)
+	if f.Program == nil || f.Program.Root.Kind != ir.System || f.Withheld || around(f.Base, *f.Program).Contains(ir.Caps(ir.Read, ir.Execute)) {
+		return ""
+	}
+	abs, _ := f.Bindings.Path(*f.Program)
+	return abs
 }
