@@ -89,21 +89,34 @@ func (d directories) writeContext(l *backends.Launch) error {
 	return nil
 }
 
-// private refuses a directory that another user owns or can write to.
+// private refuses a directory that another user owns, and takes others' rights to it away: a tool can change the mode of
+// its own home.
 func private(dir string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err != nil {
 		return err
 	}
+	const own = 0o700
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
 		return fmt.Errorf("not a directory")
 	case int(st.Uid) != os.Geteuid():
 		return fmt.Errorf("belongs to another user")
-	case st.Mode&0o022 != 0:
-		return fmt.Errorf("others can write to it")
+	case st.Mode&0o7777 == own:
+		return nil
 	}
-	return nil
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err == unix.EACCES {
+		return unix.Fchmodat(unix.AT_FDCWD, dir, own, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.Fstat(fd, &st); err != nil || int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("belongs to another user")
+	}
+	return unix.Fchmod(fd, own)
 }
 
 // discard removes the run's directory after a supervised tool or a start that failed.
