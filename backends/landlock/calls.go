@@ -157,7 +157,7 @@ func arguments() []Block {
 		}},
 		{Group: "options", Errno: "EINVAL", Syscalls: []string{"prctl"}, When: []Condition{{Arg: 0, NotIn: withPrefix("PR_")}}},
 		// A lease delays every process that opens the file; a directory notification is a
-		// signal.
+		// signal; a hint about the life of written data stays with the inode, whatever the file is open for.
 		{Group: "leases", Errno: "EINVAL", Syscalls: []string{"fcntl"}, When: []Condition{{Arg: 1, NotIn: withPrefix("F_")}}},
 		{Group: "socket options", Errno: "ENOPROTOOPT", Syscalls: []string{"setsockopt"}, When: []Condition{
 			{Arg: 1, NotIn: []string{"SOL_SOCKET", "IPPROTO_TCP", "IPPROTO_IP", "IPPROTO_IPV6"}},

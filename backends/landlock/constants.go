@@ -119,8 +119,6 @@ var constants = [...]constant{
 	{"F_SETOWN_EX", 15},
 	{"F_SETPIPE_SZ", 1031},
 	{"F_SETSIG", 10},
-	{"F_SET_FILE_RW_HINT", 1038},
-	{"F_SET_RW_HINT", 1036},
 	{"IOCTL_SOCKET", 0x8900},
 	{"IOCTL_TERMINAL", 0x5400},
 	{"IOPRIO_WHO_PROCESS", 1},

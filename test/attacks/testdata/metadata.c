@@ -40,7 +40,8 @@ static void attack(const char *p) {
     done(fallocate(fd, 3, 0, 4), "punch hole");
     done(write(fd, "x", 1), "write");
     uint64_t hint = 2;
-    fcntl(fd, 1036, &hint);
+    done(fcntl(fd, 1036, &hint), "F_SET_RW_HINT");
+    done(fcntl(fd, 1038, &hint), "F_SET_FILE_RW_HINT");
     void *m = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     done(m == MAP_FAILED ? -1 : 0, "mmap for writing");
     m = mmap(0, 4096, PROT_READ, MAP_SHARED, fd, 0);
