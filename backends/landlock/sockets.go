@@ -73,7 +73,7 @@ func (n internet) traps() []Trap {
 	return append(out,
 		Trap{"datagrams", []string{"socket"}, datagrams},
 		Trap{"datagrams", []string{"sendto", "recvfrom"}, []Condition{{Arg: 4, NonZero: true}}},
-		Trap{"datagrams", []string{"recvmsg"}, nil},
+		Trap{"datagrams", []string{"recvmsg", "sendmsg", "sendmmsg"}, nil},
 		// A resolver asks for errors of its datagrams (ip(7)).
 		Trap{"datagrams", []string{"setsockopt"}, []Condition{{Arg: 1, In: []string{"IPPROTO_IP"}}, {Arg: 2, In: []string{"IP_RECVERR"}}}},
 		Trap{"datagrams", []string{"setsockopt"}, []Condition{{Arg: 1, In: []string{"IPPROTO_IPV6"}}, {Arg: 2, In: []string{"IPV6_RECVERR"}}}},

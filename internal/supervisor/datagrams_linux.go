@@ -38,6 +38,7 @@ func (c sockets) datagram() answer {
 		_ = unix.Close(pair[0])
 		return c.denies(errEnded, whyEnded)
 	}
+	c.peers.stand(pair[0])
 	return answer{hand: true, writes: true, fd: pair[0], closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
 }
 
@@ -85,6 +86,60 @@ func (c sockets) sendto() answer {
 		return c.denies(unix.EACCES, whyDatagram)
 	}
 	c.peers.remember(fd, to)
+	return proceed
+}
+
+// sendmsg judges data whose address is in memory, from a stand-in for datagrams: the kernel ignores the address there, so
+// data for any host seemed to be sent. Whatever an address is changed to meanwhile, data goes to the resolver alone.
+// See RATIONALE D422.
+func (c sockets) sendmsg() answer { return c.sends(1) }
+
+// sendmmsg judges several such messages.
+func (c sockets) sendmmsg() answer {
+	return c.sends(int(min(c.args[2]&(1<<32-1), maxMessages)))
+}
+
+// maxMessages is how many messages sendmmsg(2) sends at most (UIO_MAXIOV).
+const maxMessages = 1024
+
+func (c sockets) sends(messages int) answer {
+	if !c.peers.datagrams() {
+		return proceed
+	}
+	fd, family, e := c.socket()
+	if e != 0 || family != unix.AF_UNIX {
+		return proceed
+	}
+	stands, connected := c.peers.datagram(fd)
+	if !stands {
+		return proceed
+	}
+	const each = 64 // struct mmsghdr, which begins with struct msghdr
+	for n := range messages {
+		head, e := c.bytes(c.args[1]+uint64(n*each), msgNameSize+4)
+		if e != 0 {
+			return fails(e)
+		}
+		at, size := binary.NativeEndian.Uint64(head), binary.NativeEndian.Uint32(head[msgNameSize:])
+		if at == 0 || size < 2 || size > maxAddress {
+			if !connected {
+				return fails(unix.EDESTADDRREQ)
+			}
+			continue
+		}
+		raw, e := c.bytes(at, int(size))
+		if e != 0 {
+			return fails(e)
+		}
+		to, ok := internet(raw)
+		if ok && to.Port() != portDNS {
+			c.asked = append(c.asked, to.String())
+			return c.denies(unix.EACCES, whyDatagram)
+		}
+		if ok {
+			c.peers.remember(fd, to)
+		}
+	}
 	return proceed
 }
 

@@ -40,6 +40,39 @@ func (r *recent[K, V]) put(k K, v V) {
 type peers struct {
 	mu sync.Mutex
 	at recent[uint64, netip.AddrPort]
+	// stands has the sockets that stand for those of datagrams.
+	stands recent[uint64, struct{}]
+}
+
+// stand notes a socket that stands for one of datagrams.
+func (p *peers) stand(fd int) {
+	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stands.put(cookie, struct{}{})
+}
+
+// datagrams reports whether the tool has sockets that stand for those of datagrams.
+func (p *peers) datagrams() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.stands.entries) > 0
+}
+
+// datagram reports whether a socket stands for one of datagrams, and whether it has a peer in the eyes of the tool.
+func (p *peers) datagram(fd int) (stands, connected bool) {
+	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	if err != nil {
+		return false, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, stands = p.stands.entries[cookie]
+	_, connected = p.at.entries[cookie]
+	return stands, connected
 }
 
 // remember keeps the address that a socket is connected to in the eyes of the tool.

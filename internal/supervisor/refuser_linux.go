@@ -49,8 +49,9 @@ func (c sockets) placeholder() answer {
 	}
 	if !c.refuses(pair[1], readDatagram) {
 		_ = unix.Close(pair[0])
-		return c.denies(unix.EACCES, whyMany)
+		return c.denies(unix.EMFILE, whyMany)
 	}
+	c.peers.stand(pair[0])
 	hand.fd = pair[0]
 	return hand
 }
@@ -105,7 +106,7 @@ func (c sockets) ask(fd int, to netip.AddrPort) answer {
 		return result(err)
 	}
 	if !c.refuses(end, readStream) {
-		return c.denies(unix.EACCES, whyMany)
+		return c.denies(unix.EMFILE, whyMany)
 	}
 	c.peers.remember(fd, to)
 	return answer{}

@@ -85,6 +85,8 @@ func network() map[uint32]handler {
 
 		unix.SYS_SOCKET:      on(sockets.datagram),
 		unix.SYS_SENDTO:      on(sockets.sendto),
+		unix.SYS_SENDMSG:     on(sockets.sendmsg),
+		unix.SYS_SENDMMSG:    on(sockets.sendmmsg),
 		unix.SYS_SETSOCKOPT:  on(sockets.setsockopt),
 		unix.SYS_GETPEERNAME: on(sockets.getpeername),
 		unix.SYS_GETSOCKNAME: on(sockets.getsockname),
