@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/egress/clients"
+	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // rootFiles are the places where systems keep the authorities that they trust, as one file
@@ -54,7 +55,7 @@ func regular(name string) []byte {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	f, err := os.Open(name)
+	f, err := wholefile.Open(name)
 	if err != nil {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // maxArtifact and maxManifest bound the files that a start reads, in bytes.
@@ -233,7 +234,7 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
-	f, err := openFile(path, os.O_RDONLY, 0)
+	f, err := wholefile.Open(path)
 	if err != nil {
 		return nil, err
 	}

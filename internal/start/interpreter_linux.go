@@ -5,17 +5,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/accessc/accessc/internal/shebang"
+	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // interpreter returns the program that the kernel starts to run a file: that of the "#!" line
 // of a script, or the PT_INTERP of a dynamically linked ELF image (elf(5)); empty for a static
 // image and for a file that is no program.
 func interpreter(file string) (string, error) {
-	f, err := os.Open(file)
+	f, err := wholefile.Open(file)
 	if err != nil {
 		return "", err
 	}

@@ -28,7 +28,7 @@ func Read(path string) (string, []byte, error) {
 	if !info.Mode().IsRegular() {
 		return path, nil, fmt.Errorf("%s is no regular file", path)
 	}
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return path, nil, err
 	}

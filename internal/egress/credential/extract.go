@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/wholefile"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -169,7 +170,7 @@ func (h Host) file(written string) ([]byte, error) {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.New("expected a file")
 	}
-	f, err := os.Open(name)
+	f, err := wholefile.Open(name)
 	if err != nil {
 		return nil, err
 	}
