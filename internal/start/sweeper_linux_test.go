@@ -1,6 +1,8 @@
 package start
 
 import (
+	"os"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -20,6 +22,29 @@ func TestSweeperWaits(t *testing.T) {
 		s := &sweeper{}
 		if s.waits(supervised, wall); s.limited || s.first.Nano() != int64(time.Second) {
 			t.Errorf("a run without a limit, or without a supervisor for it, ends by the sweeper: %v", s.wall)
+		}
+	}
+}
+
+// TestSweeperIsOver: a run whose supervisor was killed is not over when its tool has emptied the directory, which it can:
+// its processes and objects were left.
+func TestSweeperIsOver(t *testing.T) {
+	for _, supervised := range []bool{true, false} {
+		dir := t.TempDir() + "/accessc-1"
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		path, err := syscall.BytePtrFromString(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &sweeper{dir: path, supervised: supervised}
+		if s.over() == supervised {
+			t.Errorf("supervised %v, an empty directory", supervised)
+		}
+		_ = os.Remove(dir)
+		if !s.over() {
+			t.Errorf("supervised %v, no directory", supervised)
 		}
 	}
 }
