@@ -166,6 +166,7 @@ git push -q -u origin main && git config branch.main.remote >/dev/null && echo G
 evil() { printf '[core]\n\tfsmonitor = "touch %s/ran; false"\n' "$PWD"; }
 exec 2>/dev/null
 git config core.fsmonitor "touch $PWD/ran; false" && echo LEAK git
+git config 'branch.a"][core]fsmonitor=touch ran;\.remote' origin && echo LEAK head
 git config branch.main.remote "ext::touch $PWD/ran" && echo LEAK remote
 git remote add evil "ext::touch $PWD/ran" && echo LEAK remote
 for f in "ln -s $PWD/x" "mkdir" "mkfifo" "ln x"; do $f .git/config.lock && echo LEAK $f; done
@@ -181,6 +182,10 @@ mv -T .git/config.lock .git/config && echo GOOD by hand
 evil >&9; evil >/proc/self/fd/9
 exec 9>.git/config.lock; cat .git/config >&9; evil >&9
 mv -T .git/config.lock .git/config && echo LEAK judged
+for head in '[branch "a"][core]fsmonitor = "touch ran; false" #\"]' '[branch "a"] [alias]x = y #\"]'; do
+  exec 9>&-; rm -f .git/config.lock; exec 9>.git/config.lock; { cat .git/config; echo "$head"; } >&9
+  mv -T .git/config.lock .git/config && echo LEAK head
+done
 rm .git/config.lock && echo GOOD given up
 exec 9>.git/config.lock && echo GOOD again
 git status >/dev/null
