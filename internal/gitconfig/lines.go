@@ -174,17 +174,15 @@ func letter(c byte) bool  { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func keyChar(c byte) bool { return letter(c) || '0' <= c && c <= '9' || c == '-' }
 
 // branchHead is the head of a branch's section as git writes it, and variableLine a line with a variable.
-func branchHead(sub string) string { return `[branch "` + escape.Replace(sub) + "\"]\n" }
+func branchHead(sub string) string {
+	return `[branch "` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(sub) + "\"]\n"
+}
 
 func variableLine(key, value string) string {
 	quote := ""
 	if strings.HasPrefix(value, " ") || strings.HasSuffix(value, " ") || strings.ContainsAny(value, "#;") {
 		quote = `"`
 	}
-	return "\t" + key + " = " + quote + escapeValue.Replace(value) + quote + "\n"
+	escaped := strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`).Replace(value)
+	return "\t" + key + " = " + quote + escaped + quote + "\n"
 }
-
-var (
-	escape      = strings.NewReplacer(`"`, `\"`, `\`, `\\`)
-	escapeValue = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`)
-)
