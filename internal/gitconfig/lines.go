@@ -1,6 +1,7 @@
 package gitconfig
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 )
@@ -185,4 +186,22 @@ func variableLine(key, value string) string {
 	}
 	escaped := strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`).Replace(value)
 	return "\t" + key + " = " + quote + escaped + quote + "\n"
+}
+
+// Variable is a variable of a configuration: its section and key in lower case.
+type Variable struct{ Section, Sub, Key, Value string }
+
+// Variables reads a configuration as git does. One that git refuses is an error.
+func Variables(data []byte) ([]Variable, error) {
+	if bytes.IndexByte(data, 0) >= 0 {
+		return nil, errSyntax
+	}
+	all, err := lines(string(data))
+	var out []Variable
+	for _, l := range all {
+		if l.key != "" {
+			out = append(out, Variable{l.section, l.sub, l.key, l.value})
+		}
+	}
+	return out, err
 }

@@ -1,6 +1,8 @@
 package hostfacts
 
 import (
+	"errors"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -130,11 +132,14 @@ func (r *Result) gitDir(add guarding) string {
 // guardConfigs adds the hooks that git's configuration names, and the files that it includes,
 // whether or not their conditions hold now.
 func (r *Result) guardConfigs(files []string, add guarding) {
-	const most = 100
-	for i := 0; i < len(files) && i < most; i++ {
-		text, ok := r.readText(files[i])
-		if !ok {
-			continue
+	for i := 0; i < len(files); i++ {
+		if i == mostConfigs {
+			r.unread = files[i]
+			return
+		}
+		text, found := r.configText(files[i])
+		if found == unread {
+			r.unread = files[i]
 		}
 		for _, v := range settings(text) {
 			switch v.name {
@@ -144,7 +149,9 @@ func (r *Result) guardConfigs(files []string, add guarding) {
 				file := r.real(path.Dir(files[i]), v.value, add)
 				add(file, ir.WhyGit, false)
 				add(file+".lock", ir.WhyLock, false)
-				files = append(files, file)
+				if !slices.Contains(files, file) {
+					files = append(files, file)
+				}
 			}
 		}
 	}
@@ -170,16 +177,43 @@ func (r *Result) real(dir, to string, add guarding) string {
 
 // readText reads a file of git's.
 func (r *Result) readText(name string) (string, bool) {
-	if mode, err := r.view.Stat(name); err != nil || !mode.IsRegular() {
-		return "", false
+	text, found := r.configText(name)
+	return text, found == present
+}
+
+// state is what was found of a file.
+type state uint8
+
+const (
+	// absent is a file that git does not read either.
+	absent state = iota
+	present
+	// unread is a file that git may read, and accessc does not: it is larger, or none on the disk.
+	unread
+)
+
+// configText reads a file of git's. What is unread must close what depends on it.
+func (r *Result) configText(name string) (string, state) {
+	mode, err := r.view.Stat(name)
+	switch {
+	case err != nil || mode.IsDir() || name == "/dev/null":
+		return "", absent
+	case !mode.IsRegular():
+		return "", unread
 	}
 	f, err := r.view.Open(name)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return "", absent
+	}
 	if err != nil {
-		return "", false
+		return "", unread
 	}
 	defer f.Close()
 	data, err := bounded.Read(f, source.MaxSize)
-	return string(data), err == nil
+	if err != nil {
+		return "", unread
+	}
+	return string(data), present
 }
 
 // A setting is a variable of a git configuration. Its name is in lower case and has no
