@@ -35,6 +35,7 @@ func (r *Result) guardGit(add guarding) {
 	dirs := []string{common}
 	if common != dir {
 		dirs = append(dirs, dir)
+		r.guardMain(common, add)
 	}
 	for at := path.Dir(common); r.within(common) == "" && path.Dir(at) != at; at = path.Dir(at) {
 		if r.isGitDir(at) {
@@ -42,6 +43,22 @@ func (r *Result) guardGit(add guarding) {
 		}
 	}
 	r.guardDirs(dirs, add)
+}
+
+// ofMain are the names in a common directory that the main work tree has for itself (gitrepository-layout(5), git's path.c).
+// The commands that rebase-merge and sequencer list are run when its user goes on.
+var ofMain = [...]string{
+	"AUTO_MERGE", "BISECT_LOG", "BISECT_START", "CHERRY_PICK_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "HEAD", "HEAD.lock", "MERGE_HEAD",
+	"MERGE_MODE", "MERGE_MSG", "ORIG_HEAD", "REVERT_HEAD", "index", "index.lock", "logs/HEAD", "rebase-apply", "rebase-merge", "sequencer",
+}
+
+// guardMain adds the state of the main work tree, which a linked one does not need, where the common directory lies
+// outside of the workspace.
+// See RATIONALE D427.
+func (r *Result) guardMain(common string, add guarding) {
+	for i := 0; i < len(ofMain) && r.within(common) == ""; i++ {
+		add(path.Join(common, ofMain[i]), ir.WhyMain, false)
+	}
 }
 
 // guardDirs adds the files of git directories, the outer ones first. Each that lies in a protected directory of
