@@ -137,6 +137,7 @@ const (
 	WhyPolicy  = "says what tools may do"
 	whyBelow   = "says what tools may do that are started there"
 	WhyGit     = "git runs programs that it names"
+	WhyMain    = "it is the main work tree's own"
 	WhyLock    = "git or a build makes a protected file of it by renaming"
 	bare       = "with it git takes the directory for a repository, and its files for git's own"
 	startsMCP  = "agents start the servers that it names"

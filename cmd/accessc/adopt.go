@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,8 +30,8 @@ and formatting stay. The file as it was is kept beside it.
 
 Writes a table for each of them into the configuration, accessc.toml for a file of the workspace and your own layer for
 others: the registry that npx, uvx, bunx and the like download from, the places among the arguments, and the variables
-that the file sets. --undo removes these tables unless they were edited. --try starts each server that the file
-starts through accessc.
+that the file sets. Protected and sensitive places get no rule, and are named. --undo removes these tables unless they
+were edited. --try starts each server that the file starts through accessc.
 A server stays as it is, with the reason, where its entry would
 move accessc's own configuration (PATH, HOME, XDG_CONFIG_HOME and others in env, envFile, cwd), and where it
 starts through another accessc or with other flags than this command writes. A server that docker starts stays, too: the
@@ -43,17 +44,27 @@ daemon does the work, and no policy would hold for it.
 
 // Run implements the command.
 func (c *adoptCmd) Run(g *globals) error {
-	act := adopt.Apply
-	if c.Undo {
-		act = adopt.Undo
-	}
-	servers, err := act(c.File, c.client(g))
-	if err != nil {
-		return usagef("%s: %v; nothing was changed", c.File, oserr.Reason(err))
-	}
 	l, err := c.layer(g)
 	if err != nil {
 		return err
+	}
+	act, client := adopt.Apply, c.client(g)
+	if c.Undo {
+		act = adopt.Undo
+	}
+	client.First = func(servers []adopt.Server) (func() error, error) {
+		if err := l.prepare(g, servers); err != nil {
+			return nil, err
+		}
+		return l.write()
+	}
+	servers, err := act(c.File, client)
+	var said exit
+	if errors.As(err, &said) {
+		return said
+	}
+	if err != nil {
+		return usagef("%s: %v; nothing was changed", c.File, oserr.Reason(err))
 	}
 	changed := 0
 	for _, s := range servers {
@@ -68,7 +79,7 @@ func (c *adoptCmd) Run(g *globals) error {
 	if c.Try {
 		return c.try(g, l, servers)
 	}
-	return l.err
+	return nil
 }
 
 // client is how the clients of the file's kind start their servers.
@@ -115,7 +126,7 @@ func (c *adoptCmd) say(g *globals, l *adoptLayer, s adopt.Server) {
 		fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s], together with %s\n",
 			name, tomltext.Key(s.Policy), visible.Text(s.Shares))
 	default:
-		l.insert(g, name, s, c.Try)
+		l.inserting(g, name, s, c.Try)
 	}
 }
 

@@ -1,25 +1,44 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/accessc/accessc/internal/adopt"
+	"github.com/accessc/accessc/internal/allow"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/ir"
 )
 
 // adoptLayer is the layer that gets the tables of adopted servers.
 type adoptLayer struct {
-	file, name, root string
-	ground           adopt.Ground
-	err              error
+	// base is a trusted directory, dir one in it, and file the name of the layer's file there.
+	base, dir, file string
+	// name is the file as messages have it.
+	name   string
+	root   string
+	ground adopt.Ground
+	// was and now are its text before and with the tables.
+	was, now []byte
+	// tables are those of servers, by the servers' names in the policy.
+	tables map[string]table
+}
+
+// table is the table of a server. There is none where the layer has one already.
+type table struct {
+	adopt.Config
+	has bool
 }
 
 // layer is the workspace's own for a file that lies in it, since both are committed, and the user's for others.
@@ -31,40 +50,151 @@ func (c *adoptCmd) layer(g *globals) (*adoptLayer, error) {
 	root = canonical(root)
 	home, _ := os.UserHomeDir() // without one there is no ~
 	exists := func(at string) bool { _, err := os.Lstat(at); return err == nil }
-	l := &adoptLayer{root: root, ground: adopt.Ground{Root: root, Home: home, Exists: exists}}
-	if !workspace.Within(canonical(c.File), root) {
-		l.ground.Own, l.file = true, userdir.UserConfig()
+	l := &adoptLayer{
+		root: root, base: root, dir: ".", file: "accessc.toml", tables: map[string]table{},
+		ground: adopt.Ground{Root: root, Home: home, Exists: exists},
+	}
+	switch jp := filepath.Join(".jp", "config.toml"); {
+	case !workspace.Within(canonical(c.File), root):
+		own := userdir.UserConfig()
+		if own == "" {
+			return nil, errors.New("there is no directory for your own layer")
+		}
+		l.ground.Own, l.base, l.file, l.name = true, filepath.Dir(own), filepath.Base(own), own
+	case !exists(filepath.Join(root, l.file)) && exists(filepath.Join(root, jp)):
+		l.dir, l.file, l.name = ".jp", "config.toml", jp
+	default:
 		l.name = l.file
-		return l, nil
 	}
-	l.name = "accessc.toml"
-	other := filepath.Join(".jp", "config.toml")
-	if !exists(filepath.Join(root, l.name)) && exists(filepath.Join(root, other)) {
-		l.name = other
+	l.was, err = adopt.Read(l.base, l.dir, l.file)
+	if err != nil {
+		return nil, usagef("%s: %v; nothing was changed", visible.Text(l.name), oserr.Reason(err))
 	}
-	l.file = filepath.Join(root, l.name)
+	l.now = l.was
 	return l, nil
 }
 
-// insert writes the table of a server, or prints it where it cannot be written.
-func (l *adoptLayer) insert(g *globals, name string, s adopt.Server, tries bool) {
-	c := s.Config(l.ground)
-	key := tomltext.Key(s.Policy)
-	err := adopt.Edit(l.file, func(layer []byte) ([]byte, error) { return adopt.Insert(layer, s.Policy, c.Text) })
-	switch {
-	case errors.Is(err, adopt.ErrHasTable):
-		fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s], which %s has already\n", name, key, l.name)
-		return
-	case err != nil:
-		l.err = errors.Join(l.err, fmt.Errorf("%s: %v; write the table of %s yourself", l.name, oserr.Reason(err), name))
-		fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s]; without that table, under the default policy\n%s",
-			name, key, c.Text)
-	default:
-		fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s], written to %s\n", name, key, visible.Text(l.name))
+// prepare makes the tables of servers, and compiles all layers with them. Nothing is written.
+func (l *adoptLayer) prepare(g *globals, servers []adopt.Server) error {
+	opts, err := g.asking().options(true, hostfacts.Platform())
+	if err != nil {
+		return err
 	}
+	bare, planned := l.was, map[string]string{}
+	for _, s := range l.inserted(servers) {
+		text, err := adopt.Insert(bare, s.Policy, "["+ir.ServersTable+"."+tomltext.Key(s.Policy)+"]\n")
+		switch {
+		case errors.Is(err, adopt.ErrHasTable):
+			l.tables[s.Policy] = table{has: true}
+		case err != nil:
+			return fmt.Errorf("%s: %w", l.name, err)
+		default:
+			bare = text
+		}
+	}
+	for _, s := range l.inserted(servers) {
+		if l.tables[s.Policy].has {
+			continue
+		}
+		p, err := allow.Begin(allow.Request{Compile: l.edited(opts, bare), Layer: l.layer(), Tool: s.Policy})
+		if err != nil {
+			return l.wrong(g, err)
+		}
+		ground := l.ground
+		ground.Reserved = func(at string) string { return p.Reserved(filepath.ToSlash(at)) }
+		c := s.Config(ground)
+		for _, at := range c.Approve {
+			planned[at] = p.Target(at)
+		}
+		l.tables[s.Policy] = table{Config: c}
+		if l.now, err = adopt.Insert(l.now, s.Policy, c.Text); err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+	}
+	opts = l.edited(opts, l.now)
+	opts.Planned = planned
+	res, err := hostfacts.Compile(opts)
+	if err == nil && res.Findings.Failed() {
+		err = &allow.ConfigError{Findings: res.Findings, Files: res.Files, After: true}
+	}
+	return l.wrong(g, err)
+}
+
+// inserted are the servers that get a table.
+func (l *adoptLayer) inserted(servers []adopt.Server) []adopt.Server {
+	return slices.DeleteFunc(slices.Clone(servers), func(s adopt.Server) bool { return !s.Changed || s.Shares != "" })
+}
+
+// edited are options by which the layer has another text.
+func (l *adoptLayer) edited(opts hostfacts.Options, text []byte) hostfacts.Options {
+	edited := maps.Clone(opts.Layers.Edited)
+	if edited == nil {
+		edited = map[string][]byte{}
+	}
+	edited[filepath.Join(l.base, l.dir, l.file)] = text
+	opts.Layers.Edited = edited
+	return opts
+}
+
+func (l *adoptLayer) layer() ir.Layer {
+	if l.ground.Own {
+		return ir.LayerUser
+	}
+	return ir.LayerWorkspace
+}
+
+// wrong prints the findings of layers that do not compile.
+func (l *adoptLayer) wrong(g *globals, err error) error {
+	var findings *allow.ConfigError
+	if !errors.As(err, &findings) {
+		return err
+	}
+	if err := g.notAllowed(err); err != nil {
+		return err
+	}
+	return exit(exitFindings)
+}
+
+// write writes the tables, and returns how to take them away again.
+func (l *adoptLayer) write() (back func() error, err error) {
+	made := false
+	if _, err := os.Lstat(l.base); os.IsNotExist(err) && l.ground.Own {
+		if err := os.MkdirAll(l.base, 0o700); err != nil {
+			return nil, err
+		}
+		made = true
+	}
+	back = func() error {
+		err := adopt.Write(l.base, l.dir, l.file, l.now, l.was)
+		if made {
+			err = errors.Join(err, os.Remove(l.base))
+		}
+		return err
+	}
+	if err := adopt.Write(l.base, l.dir, l.file, l.was, l.now); err != nil {
+		if made {
+			_ = os.Remove(l.base)
+		}
+		return nil, fmt.Errorf("%s: %w", l.name, err)
+	}
+	return back, nil
+}
+
+// inserting says how the table of a server was written.
+func (l *adoptLayer) inserting(g *globals, name string, s adopt.Server, tries bool) {
+	c := l.tables[s.Policy]
+	key := tomltext.Key(s.Policy)
+	if c.has {
+		fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s], which %s has already\n", name, key, visible.Text(l.name))
+		return
+	}
+	fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s], written to %s\n", name, key, visible.Text(l.name))
 	if c.Downloads != "" && !tries {
 		fmt.Fprintf(g.stdout, "# %s: %s at its first start, which can outlast the client's patience; "+
 			"accessc adopt --try does it now\n", name, c.Downloads)
+	}
+	for _, why := range c.Left {
+		fmt.Fprintf(g.stdout, "# %s: no rule on %s\n", name, visible.Text(why))
 	}
 	for _, at := range c.Approve {
 		fmt.Fprintf(g.stdout, "# %s: needs your approval: accessc approve %s\n", name, shellword.Quote(at))
@@ -75,11 +205,16 @@ func (l *adoptLayer) insert(g *globals, name string, s adopt.Server, tries bool)
 	}
 }
 
-// remove takes the table of a server away.
+// remove takes the tables of servers away.
 func (l *adoptLayer) remove(g *globals, name string, s adopt.Server) {
-	err := adopt.Edit(l.file, func(layer []byte) ([]byte, error) { return adopt.Remove(layer, s.Policy) })
+	now, err := adopt.Remove(l.now, s.Policy)
+	if err == nil && !bytes.Equal(now, l.now) {
+		err = adopt.Write(l.base, l.dir, l.file, l.now, now)
+	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(g.stdout, "# %s: [servers.%s] in %s: %v\n",
 			name, tomltext.Key(s.Policy), visible.Text(l.name), oserr.Reason(err))
+		return
 	}
+	l.now = now
 }

@@ -51,9 +51,9 @@ func (c *adoptCmd) try(g *globals, l *adoptLayer, servers []adopt.Server) error 
 		}
 	}
 	if failed > 0 {
-		return errors.Join(l.err, fmt.Errorf("%d of the servers did not answer", failed))
+		return fmt.Errorf("%d of the servers did not answer", failed)
 	}
-	return l.err
+	return nil
 }
 
 // answer starts a server as its client does, and waits for the answer to the first message. It returns the last lines

@@ -61,7 +61,7 @@ func (c *approveCmd) Run(g *globals) error {
 			g.sayBinding("approved already", b)
 			continue
 		}
-		yes, err := c.decide(b)
+		yes, err := c.decide(g, res, b)
 		if err != nil {
 			return err
 		}
@@ -98,8 +98,9 @@ func (g *globals) waiting(bindings []compiler.Binding) error {
 	return exit(exitFindings)
 }
 
-func (c *approveCmd) decide(b compiler.Binding) (bool, error) {
+func (c *approveCmd) decide(g *globals, res *hostfacts.Result, b compiler.Binding) (bool, error) {
 	if c.Yes {
+		fmt.Fprint(g.stderr, credentialText(res, b))
 		return true, nil
 	}
 	t, err := prompt.Open()
@@ -111,7 +112,7 @@ func (c *approveCmd) decide(b compiler.Binding) (bool, error) {
 		return false, err
 	}
 	defer t.Close()
-	return t.Confirm(bindingText(b))
+	return t.Confirm(bindingText(res, b))
 }
 
 func (g *globals) sayBinding(what string, b compiler.Binding) {

@@ -68,7 +68,7 @@ func (g *globals) askAll(t *prompt.Terminal, res *hostfacts.Result, pending []co
 		if slices.ContainsFunc(given, func(o compiler.Binding) bool { return o.Covers(b) }) {
 			continue
 		}
-		text, question := bindingText(b)
+		text, question := bindingText(res, b)
 		yes, err := t.Confirm(text, question)
 		if err != nil {
 			return len(given), err
@@ -109,7 +109,7 @@ func (g *globals) sayAside(path, aside string) {
 
 // bindingText describes a binding for a decision: where the rules lead, where they led, and
 // each tool's capabilities there.
-func bindingText(b compiler.Binding) (text, question string) {
+func bindingText(res *hostfacts.Result, b compiler.Binding) (text, question string) {
 	var s strings.Builder
 	path, target := visible.Name(b.RulePath), visible.Name(b.Target)
 	if b.Was != "" {
@@ -122,8 +122,18 @@ func bindingText(b compiler.Binding) (text, question string) {
 	}
 	s.WriteString("Grants there:\n")
 	s.WriteString(grantLines(b))
+	s.WriteString(credentialText(res, b))
 	s.WriteString("\nThe target is remembered. Rules that grant more there later do not ask again.\n")
 	return s.String(), question
+}
+
+// credentialText names a configuration of git's in the target that may hold a credential.
+func credentialText(res *hostfacts.Result, b compiler.Binding) string {
+	file := res.Credential(b.Target)
+	if file == "" {
+		return ""
+	}
+	return visible.Name(file) + " may hold a credential, and tools with this rule read it\n"
 }
 
 // grantLines lists the grants of a binding, aligned, and the reasons of those that presets have. One

@@ -42,6 +42,9 @@ type Client struct {
 	// Workspace reports whether a directory, as a file names it, is the workspace in which the client
 	// starts its servers anyway.
 	Workspace func(dir string) bool
+	// First is called before a file is rewritten, nil for nothing. Without an error back undoes it, if the file cannot be
+	// written.
+	First func([]Server) (back func() error, err error)
 }
 
 // seat are the words between the program and a server's own command.

@@ -473,3 +473,33 @@ func TestSymlinkOut(t *testing.T) {
 		t.Errorf("got %+v, %v", servers, err)
 	}
 }
+
+// TestNothingHalf: a file that cannot be written takes back what was written first, and keeps no backup.
+//
+// Cause: the file was rewritten first, and stayed so when the layer of its servers could not be written.
+func TestNothingHalf(t *testing.T) {
+	const text = `{"mcpServers": {"a": {"command": "x"}}}`
+	failed := errors.New("no layer")
+	for _, c := range []struct {
+		name string
+		err  error
+		want string
+	}{{"the layer", failed, text}, {"the file", nil, text + " "}} {
+		path, taken := write(t, text), 0
+		client := client
+		client.First = func(servers []Server) (func() error, error) {
+			if c.err == nil { // another program writes the file meanwhile
+				if err := os.WriteFile(path, []byte(c.want), 0o640); err != nil {
+					t.Fatal(err)
+				}
+				taken--
+			}
+			return func() error { taken++; return nil }, c.err
+		}
+		_, err := Apply(path, client)
+		got, _ := os.ReadFile(path)
+		if left, _ := filepath.Glob(path + "*"); err == nil || string(got) != c.want || taken != 0 || len(left) != 1 {
+			t.Errorf("%s: %v, %q, %d, %q", c.name, err, got, taken, left)
+		}
+	}
+}

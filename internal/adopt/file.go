@@ -27,7 +27,7 @@ var ErrChanged = errors.New("the file was changed at the same time; try again")
 var ErrOutside = errors.New("a symlink leads out of the workspace")
 
 // Apply rewrites a file to start its servers through accessc. The file as it was is kept
-// beside it.
+// beside it. After an error nothing has changed.
 func Apply(path string, client Client) ([]Server, error) {
 	path, was, err := load(path)
 	if err != nil {
@@ -37,23 +37,33 @@ func Apply(path string, client Client) ([]Server, error) {
 	if err != nil || bytes.Equal(now, was) {
 		return servers, err
 	}
-	if err := keep(path, was); err != nil {
+	away, err := keep(path, was)
+	if err != nil {
 		return nil, fmt.Errorf("the backup: %w", err)
 	}
-	return servers, swap(path, was, now)
+	back := func() error { return nil }
+	if client.First != nil {
+		if back, err = client.First(servers); err != nil {
+			return nil, errors.Join(err, away())
+		}
+	}
+	if err := swap(path, was, now); err != nil {
+		return nil, errors.Join(err, back(), away())
+	}
+	return servers, nil
 }
 
-// keep writes the backup of a file. The first one stays: it may be of the file before a client added servers, and a
-// file of that name may be a repository's.
-func keep(path string, was []byte) error {
+// keep writes the backup of a file, and returns how to take it away. The first one stays: it may be of the file before
+// a client added servers, and a file of that name may be a repository's.
+func keep(path string, was []byte) (away func() error, err error) {
 	suffix := BackupSuffix
 	if _, err := os.Lstat(path + suffix); err == nil {
 		if _, first, err := wholefile.Read(path + suffix); err == nil && bytes.Equal(first, was) {
-			return nil
+			return func() error { return nil }, nil
 		}
 		suffix = AgainSuffix
 	}
-	return wholefile.Keep(path, suffix, was)
+	return func() error { return os.Remove(path + suffix) }, wholefile.Keep(path, suffix, was)
 }
 
 // Undo rewrites a file to start its servers directly. A file that has not changed since gets

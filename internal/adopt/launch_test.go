@@ -45,6 +45,7 @@ var documented = [][]string{
 // other byte in its place.
 func TestDocumented(t *testing.T) {
 	ground := Ground{Root: "/ws", Home: "/home/u", Exists: func(at string) bool { return at == "/ws/.env" || at == "/ws/docs" }}
+	ground.Reserved = func(string) string { return "" }
 	var all strings.Builder
 	layer := []byte("# mine")
 	var states [][]byte

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/tomltext"
@@ -77,21 +77,44 @@ func Remove(layer []byte, server string) ([]byte, error) {
 	return now, nil
 }
 
-// Edit changes the text of a layer's file. An empty text is no file.
-func Edit(file string, change func([]byte) ([]byte, error)) error {
-	root, err := os.OpenRoot(filepath.Dir(file))
+// Read returns the text of the file of a layer, empty without one, and Write replaces it. dir is the directory of the
+// file below a trusted one, root.
+func Read(root, dir, name string) ([]byte, error) {
+	at, err := os.OpenRoot(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer at.Close()
+	f, err := layerfile.Open(at, dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Data, nil
+}
+
+// Write replaces the text of a layer's file if it is still the one that was read. An empty text is no file.
+func Write(root, dir, name string, was, now []byte) error {
+	at, err := os.OpenRoot(root)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	f, err := layerfile.Open(root, ".", filepath.Base(file))
+	defer at.Close()
+	f, err := layerfile.Open(at, dir, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	now, err := change(f.Data)
-	if err != nil || bytes.Equal(now, f.Data) {
-		return err
+	switch {
+	case !bytes.Equal(f.Data, was):
+		return layerfile.ErrChanged
+	case bytes.Equal(now, was):
+		return nil
+	case f.Dir == nil:
+		return fs.ErrNotExist
 	}
 	return f.Write(now)
 }

@@ -19,6 +19,8 @@ type Ground struct {
 	Exists func(string) bool
 	// Own is true for the user's own layer, in which rules may name any place.
 	Own bool
+	// Reserved is why no rule on a place is proposed, empty where one may be.
+	Reserved func(abs string) string
 }
 
 // Config is the part of a layer that is a server's.
@@ -27,8 +29,9 @@ type Config struct {
 	Text string
 	// Downloads is the sentence about a download at the first start, empty without one.
 	Downloads string
-	// Approve are external rules, and Mount are places that no rule of this layer can name.
-	Approve, Mount []string
+	// Approve are external rules, and Mount are places that no rule of this layer can name. Left are places without a
+	// rule, each with the reason.
+	Approve, Mount, Left []string
 }
 
 // Config writes the table that a server needs to start: the registry of its launcher, the places among its arguments
@@ -91,6 +94,7 @@ func (g Ground) rules(l launched, p *Config) []rule {
 
 // place is the rule on the place that an argument names.
 func (g Ground) place(arg string, p *Config) (rule, bool) {
+	written := arg
 	if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
 		arg = value
 	}
@@ -113,6 +117,12 @@ func (g Ground) place(arg string, p *Config) (rule, bool) {
 	at = filepath.Clean(at)
 	if !named && !g.Exists(at) {
 		return rule{}, false // a word that is no path
+	}
+	if why := g.Reserved(at); why != "" {
+		if why = written + ": " + why; !slices.Contains(p.Left, why) {
+			p.Left = append(p.Left, why)
+		}
+		return rule{}, false
 	}
 	if workspace.Within(at, g.Root) {
 		rel, err := filepath.Rel(g.Root, at)

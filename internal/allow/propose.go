@@ -333,10 +333,20 @@ func (p *Planner) free(base string) string {
 // outside is why nothing is proposed for a place outside of the workspace, empty where something
 // is.
 func (p *Planner) outside(abs string, dir bool) string {
-	first, _, deeper := strings.Cut(strings.TrimPrefix(abs, "/"), "/")
+	if _, _, deeper := strings.Cut(strings.TrimPrefix(abs, "/"), "/"); !deeper {
+		return ofSystem
+	}
+	return p.placed(abs, dir)
+}
+
+const ofSystem = "it belongs to the system, of which the base grants what tools need"
+
+// placed is outside for a place that a person or a file has named.
+func (p *Planner) placed(abs string, dir bool) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(abs, "/"), "/")
 	switch home := filepath.ToSlash(p.req.Compile.Layers.Home); {
-	case slices.Contains(denial.SystemDirectories(), first) || !deeper:
-		return "it belongs to the system, of which the base grants what tools need"
+	case slices.Contains(denial.SystemDirectories(), first) || first == "":
+		return ofSystem
 	case dir && slices.Contains(roots(home), abs):
 		return "a rule on all of " + abs + " is yours to write"
 	case ir.Within(p.Now.Resolver.Root, abs):

@@ -215,7 +215,7 @@ func (p *Policy) repository() []line {
 	switch {
 	case p.Tool.Base != ir.BaseSystem:
 	case p.Secret:
-		const why = "a credential in its configuration"
+		const why = "its configuration may hold a credential"
 		return []line{{body: "outside: not this work tree's repository", origin: "this host", note: why}}
 	case len(p.Repository) > 0:
 		body := "outside: read of this work tree's repository: " + strings.Join(p.Repository, " ")

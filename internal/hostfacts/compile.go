@@ -3,6 +3,7 @@ package hostfacts
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -52,7 +53,9 @@ type Result struct {
 	// repository is that of the workspace, once it was looked for.
 	repository *Repository
 	looked     bool
-	sensitive  map[ir.Root][]ir.Location
+	// unread is a configuration of git's that names protected paths and cannot be read.
+	unread    string
+	sensitive map[ir.Root][]ir.Location
 }
 
 // Compile compiles a configuration and checks it against this host: the programs that it names
@@ -108,7 +111,22 @@ func Compile(opts Options) (*Result, error) {
 		r.Report(r.trackedFinding())
 	}
 	r.check(opts)
+	if opts.Tree == nil && (opts.Resolve || opts.Sensitive) {
+		return r, r.guards()
+	}
 	return r, nil
+}
+
+// guards returns an error if git's configuration cannot be read, which may name hooks anywhere in the workspace.
+// See RATIONALE D426.
+func (r *Result) guards() error {
+	if r.Program == nil || !slices.ContainsFunc(r.Program.Tools, func(t *ir.Tool) bool { return t.Protects }) {
+		return nil
+	}
+	if r.ownProtected(); r.unread != "" {
+		return fmt.Errorf("%s, which git reads, is too large or no file: the hooks that it may name are unknown", r.unread)
+	}
+	return nil
 }
 
 // check reports this host's objections to the program.

@@ -1,6 +1,8 @@
 package hostfacts
 
 import (
+	"errors"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -33,6 +35,7 @@ func (r *Result) guardGit(add guarding) {
 	dirs := []string{common}
 	if common != dir {
 		dirs = append(dirs, dir)
+		r.guardMain(common, add)
 	}
 	for at := path.Dir(common); r.within(common) == "" && path.Dir(at) != at; at = path.Dir(at) {
 		if r.isGitDir(at) {
@@ -40,6 +43,22 @@ func (r *Result) guardGit(add guarding) {
 		}
 	}
 	r.guardDirs(dirs, add)
+}
+
+// ofMain are the names in a common directory that the main work tree has for itself (gitrepository-layout(5), git's path.c).
+// The commands that rebase-merge and sequencer list are run when its user goes on.
+var ofMain = [...]string{
+	"AUTO_MERGE", "BISECT_LOG", "BISECT_START", "CHERRY_PICK_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "HEAD", "HEAD.lock", "MERGE_HEAD",
+	"MERGE_MODE", "MERGE_MSG", "ORIG_HEAD", "REVERT_HEAD", "index", "index.lock", "logs/HEAD", "rebase-apply", "rebase-merge", "sequencer",
+}
+
+// guardMain adds the state of the main work tree, which a linked one does not need, where the common directory lies
+// outside of the workspace.
+// See RATIONALE D427.
+func (r *Result) guardMain(common string, add guarding) {
+	for i := 0; i < len(ofMain) && r.within(common) == ""; i++ {
+		add(path.Join(common, ofMain[i]), ir.WhyMain, false)
+	}
 }
 
 // guardDirs adds the files of git directories, the outer ones first. Each that lies in a protected directory of
@@ -130,11 +149,14 @@ func (r *Result) gitDir(add guarding) string {
 // guardConfigs adds the hooks that git's configuration names, and the files that it includes,
 // whether or not their conditions hold now.
 func (r *Result) guardConfigs(files []string, add guarding) {
-	const most = 100
-	for i := 0; i < len(files) && i < most; i++ {
-		text, ok := r.readText(files[i])
-		if !ok {
-			continue
+	for i := 0; i < len(files); i++ {
+		if i == mostConfigs {
+			r.unread = files[i]
+			return
+		}
+		text, found := r.configText(files[i])
+		if found == unread {
+			r.unread = files[i]
 		}
 		for _, v := range settings(text) {
 			switch v.name {
@@ -144,7 +166,9 @@ func (r *Result) guardConfigs(files []string, add guarding) {
 				file := r.real(path.Dir(files[i]), v.value, add)
 				add(file, ir.WhyGit, false)
 				add(file+".lock", ir.WhyLock, false)
-				files = append(files, file)
+				if !slices.Contains(files, file) {
+					files = append(files, file)
+				}
 			}
 		}
 	}
@@ -170,16 +194,43 @@ func (r *Result) real(dir, to string, add guarding) string {
 
 // readText reads a file of git's.
 func (r *Result) readText(name string) (string, bool) {
-	if mode, err := r.view.Stat(name); err != nil || !mode.IsRegular() {
-		return "", false
+	text, found := r.configText(name)
+	return text, found == present
+}
+
+// state is what was found of a file.
+type state uint8
+
+const (
+	// absent is a file that git does not read either.
+	absent state = iota
+	present
+	// unread is a file that git may read, and accessc does not: it is larger, or none on the disk.
+	unread
+)
+
+// configText reads a file of git's. What is unread must close what depends on it.
+func (r *Result) configText(name string) (string, state) {
+	mode, err := r.view.Stat(name)
+	switch {
+	case err != nil || mode.IsDir() || name == "/dev/null":
+		return "", absent
+	case !mode.IsRegular():
+		return "", unread
 	}
 	f, err := r.view.Open(name)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return "", absent
+	}
 	if err != nil {
-		return "", false
+		return "", unread
 	}
 	defer f.Close()
 	data, err := bounded.Read(f, source.MaxSize)
-	return string(data), err == nil
+	if err != nil {
+		return "", unread
+	}
+	return string(data), present
 }
 
 // A setting is a variable of a git configuration. Its name is in lower case and has no

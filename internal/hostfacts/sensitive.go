@@ -28,8 +28,11 @@ type Reach struct {
 // since the symlink that leads there does not show it.
 func (r Reach) String() string {
 	path := r.At.Short()
-	if strings.HasPrefix(r.Pattern, "~/") {
+	switch {
+	case strings.HasPrefix(r.Pattern, "~/"):
 		path += ", in " + r.Pattern
+	case r.Pattern == credential:
+		path += ", which may hold " + credential
 	}
 	return path + " (" + r.Caps.String() + ")"
 }
@@ -58,6 +61,7 @@ func (r *Result) Reaches(t *ir.Tool) []Reach {
 		}
 	}
 	s.inHome()
+	s.inRepository()
 	return s.reaches()
 }
 
@@ -128,6 +132,16 @@ func (s *search) inHome() {
 		}
 	}
 }
+
+// inRepository adds the configuration of a linked work tree's repository that may hold a credential.
+func (s *search) inRepository() {
+	if repo := s.result.Repository(); repo != nil && repo.Secret != "" {
+		s.add(s.bind.Locate(repo.Secret), credential)
+	}
+}
+
+// credential is in the place of a pattern for a file of git's that may hold a credential.
+const credential = "a credential of git's"
 
 // reaches asks the policy about the found places.
 func (s *search) reaches() []Reach {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -18,7 +17,7 @@ type Repository struct {
 	Dir, Own string
 	// Rules grant reading of the parts that git reads.
 	Rules []ir.FSRule
-	// Secret is the file whose text looks as if it held a credential; then there are no rules.
+	// Secret is the file whose text looks as if it held a credential, or cannot be judged; then there are no rules.
 	Secret string
 }
 
@@ -65,11 +64,11 @@ func (r *Result) findRepository() *Repository {
 	if !r.isGitDir(repo.Dir) || !r.view.Owned(filepath.FromSlash(repo.Dir)) {
 		return nil
 	}
-	for _, file := range []string{path.Join(repo.Dir, "config"), path.Join(repo.Own, "config.worktree")} {
-		if text, ok := r.readText(file); ok && holdsSecret(text) {
-			repo.Secret = file
-			return repo
-		}
+	configs := []string{
+		path.Join(repo.Dir, "config"), path.Join(repo.Dir, "config.worktree"), path.Join(repo.Own, "config.worktree"),
+	}
+	if repo.Secret = r.credentialIn(configs); repo.Secret != "" {
+		return repo
 	}
 	if repo.Own != repo.Dir {
 		repo.grant(repo.Own, ir.Caps(ir.Read))
@@ -167,29 +166,4 @@ func (r *Result) leadsTo(dir, line string) string {
 		return ""
 	}
 	return found.Abs
-}
-
-// inURL matches the user of a URL for the web, and secretName the name of a variable, whose values are credentials.
-var (
-	inURL      = expression.Once{Text: `(?i)https?://([^/@\s"]*)@`}
-	secretName = expression.Once{Text: `(?i)pass|token|secret|extraheader|apikey|oauth`}
-)
-
-// longestUser is the longest user name in a URL that is taken for no token.
-const longestUser = 20
-
-// holdsSecret reports whether a configuration of git's may hold a credential.
-func holdsSecret(text string) bool {
-	for _, m := range inURL.Get().FindAllStringSubmatch(text, -1) {
-		if strings.Contains(m[1], ":") || len(m[1]) > longestUser {
-			return true
-		}
-	}
-	for _, v := range settings(text) {
-		section, name, _ := strings.Cut(v.name, ".")
-		if secretName.Get().MatchString(name) || section == "credential" && strings.HasPrefix(v.value, "!") {
-			return true
-		}
-	}
-	return false
 }

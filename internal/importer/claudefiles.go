@@ -11,7 +11,7 @@ import (
 // places are the absolute paths that rules for files are about, and those with wildcards.
 func (c *claude) places(t *translation, rules []claudeRule) (plain, patterns []point) {
 	for _, r := range rules {
-		for _, abs := range specified(r, t.host) {
+		for _, abs := range spread(specified(r, t.host), t.host) {
 			p := point{abs: abs, entry: r.entry, fold: true}
 			if strings.ContainsAny(abs, "*?[") {
 				patterns = append(patterns, p)
@@ -22,6 +22,16 @@ func (c *claude) places(t *translation, rules []claudeRule) (plain, patterns []p
 		}
 	}
 	return plain, patterns
+}
+
+// spread are paths with the alternatives in their braces.
+func spread(paths []string, h foreign.Host) (out []string) {
+	for _, abs := range paths {
+		for _, at := range h.Braces(abs) {
+			out = append(out, below(at))
+		}
+	}
+	return out
 }
 
 // specified are the absolute forms of a specifier. In the user's own settings it is not certain from where "/"
@@ -45,13 +55,18 @@ func specified(r claudeRule, h foreign.Host) []string {
 		out = []string{h.Dir + "/**/" + spec}
 	}
 	for i, abs := range out {
-		abs = path.Clean(abs)
-		for strings.HasSuffix(abs, "/**") {
-			abs = strings.TrimSuffix(abs, "/**")
-		}
-		out[i] = path.Clean("/" + abs)
+		out[i] = below(abs)
 	}
 	return out
+}
+
+// below is the directory that a path for everything below it names.
+func below(abs string) string {
+	abs = path.Clean(abs)
+	for strings.HasSuffix(abs, "/**") {
+		abs = strings.TrimSuffix(abs, "/**")
+	}
+	return path.Clean("/" + abs)
 }
 
 // files writes the rules for files.

@@ -166,6 +166,7 @@ git push -q -u origin main && git config branch.main.remote >/dev/null && echo G
 evil() { printf '[core]\n\tfsmonitor = "touch %s/ran; false"\n' "$PWD"; }
 exec 2>/dev/null
 git config core.fsmonitor "touch $PWD/ran; false" && echo LEAK git
+git config 'branch.a"][core]fsmonitor=touch ran;\.remote' origin && echo LEAK head
 git config branch.main.remote "ext::touch $PWD/ran" && echo LEAK remote
 git remote add evil "ext::touch $PWD/ran" && echo LEAK remote
 for f in "ln -s $PWD/x" "mkdir" "mkfifo" "ln x"; do $f .git/config.lock && echo LEAK $f; done
@@ -181,6 +182,10 @@ mv -T .git/config.lock .git/config && echo GOOD by hand
 evil >&9; evil >/proc/self/fd/9
 exec 9>.git/config.lock; cat .git/config >&9; evil >&9
 mv -T .git/config.lock .git/config && echo LEAK judged
+for head in '[branch "a"][core]fsmonitor = "touch ran; false" #\"]' '[branch "a"] [alias]x = y #\"]'; do
+  exec 9>&-; rm -f .git/config.lock; exec 9>.git/config.lock; { cat .git/config; echo "$head"; } >&9
+  mv -T .git/config.lock .git/config && echo LEAK head
+done
 rm .git/config.lock && echo GOOD given up
 exec 9>.git/config.lock && echo GOOD again
 git status >/dev/null
@@ -210,14 +215,17 @@ func TestLinkedReads(t *testing.T) {
 			linkedAlone(p)
 			p.approve(".git/common")
 		},
-		good:    []string{"commit", "branch", "record"},
-		denied:  []string{"update .git/common/config", "create .git/common/hooks/x", "create .git/common/worktrees/other/x"},
+		good: []string{"commit", "branch", "record"},
+		denied: []string{"update .git/common/config", "create .git/common/hooks/x", "create .git/common/worktrees/other/x",
+			"update .git/common/HEAD", "create .git/common/index.lock", "create .git/common/rebase-merge/git-rebase-todo"},
 		allowed: []string{"create .git/common/objects/x", "create .git/common/worktrees/w/index.lock"},
 		tool: "#!/bin/sh\nexport GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a\n" +
 			"git add src && git commit -q --allow-empty -m two && echo GOOD commit\n" +
 			"git checkout -q -b x && echo GOOD branch\ngit config branch.x.remote . && echo GOOD record\n" +
 			"main=$(git rev-parse --git-common-dir)\nexec 2>/dev/null\ngit config core.fsmonitor x && echo LEAK config\n" +
-			"for f in hooks/x config worktrees/other/HEAD worktrees/w/config.worktree; do echo x >>$main/$f && echo LEAK $f; done\n" +
+			"for f in hooks/x config worktrees/other/HEAD worktrees/w/config.worktree HEAD index HEAD.lock logs/HEAD MERGE_MSG; do\n" +
+			"echo x >>$main/$f && echo LEAK $f; done\nmkdir $main/sequencer && echo LEAK sequencer\n" +
+			"echo x >src/h; mv src/h $main/HEAD && echo LEAK moved\n" +
 			"true\n",
 	}})
 }

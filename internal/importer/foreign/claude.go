@@ -65,28 +65,36 @@ func (c *Claude) refuses(tool, abs string) bool {
 
 // shut are the paths of a rule that denies. They follow gitignore: a pattern without a slash inside is about
 // every depth, and a pattern that matches a directory covers everything below it.
-func (c *Claude) shut(r ToolRule) []Pattern {
+func (c *Claude) shut(r ToolRule) (out []Pattern) {
+	if r.Whole {
+		return []Pattern{{}}
+	}
+	for _, at := range c.denied(r) {
+		for _, abs := range c.Braces(at) {
+			out = append(out, c.place(abs))
+		}
+	}
+	return out
+}
+
+func (c *Claude) denied(r ToolRule) []string {
 	spec, rest := r.Spec, ""
 	switch {
-	case r.Whole:
-		return []Pattern{{}}
 	case strings.HasPrefix(spec, "//"):
-		return []Pattern{c.place(whole(spec[1:]))}
+		return []string{whole(spec[1:])}
 	case strings.HasPrefix(spec, "~/"):
-		return []Pattern{c.place(c.Home + spec[1:])}
+		return []string{c.Home + spec[1:]}
+	case strings.HasPrefix(spec, "/") && r.Project:
+		return []string{c.Dir + spec}
 	case strings.HasPrefix(spec, "/"):
-		out := []Pattern{c.place(c.Dir + spec)}
-		if !r.Project {
-			out = append(out, c.place(c.Home+spec), c.place(c.Home+"/.claude"+spec))
-		}
-		return out
+		return []string{c.Dir + spec, c.Home + spec, c.Home + "/.claude" + spec}
 	}
 	spec = strings.TrimPrefix(spec, "./")
 	// Claude Code takes "/**" away before it asks for a slash.
 	if !strings.Contains(strings.TrimSuffix(strings.TrimSuffix(spec, "/**"), "/"), "/") {
 		rest = "/**"
 	}
-	return []Pattern{c.place(c.Dir + rest + "/" + spec)}
+	return []string{c.Dir + rest + "/" + spec}
 }
 
 // place is an absolute pattern, in any case of its letters. A path without wildcards is that of the file that
