@@ -24,7 +24,7 @@ type Policy struct {
 	// set where they are not read for a credential.
 	Repository []string
 	Secret     bool
-	// Program is the path of the tool's own program where it may be read and started outside of the base; empty otherwise.
+	// Program is the path of the tool's own program where it may be read and started outside of the base, else empty.
 	Program string
 }
 
@@ -205,7 +205,8 @@ func (p *Policy) privateLines() []line {
 		})
 	}
 	if p.Program != "" {
-		out = append(out, line{body: clean("outside: read execute of its program: " + p.Program), origin: p.Tool.Command.Origin.String()})
+		body := clean("outside: read execute of its program: " + p.Program)
+		out = append(out, line{body: body, origin: p.Tool.Command.Origin.String()})
 	}
 	return append(out, p.repository()...)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // withheld reports whether a configuration chose the file of a tool's own program: by a path, or by a link of the
-// workspace that stands in the PATH. It is no rule that lets the tool read a file outside, which would need an approval.
+// workspace that stands in the PATH. That is no rule, which would need an approval to let the tool read a file outside.
 // A link that lies in the base is the administrator's.
 // See RATIONALE D421.
 func withheld(c *ir.Command, abs string, f ir.Facts) bool {
@@ -65,7 +65,7 @@ func (r *Result) ownProgram(t *ir.Tool) diag.List {
 	return diag.List{d}
 }
 
-// programElsewhere warns where a tool's own program is not written as a path of the workspace, and nothing lets it start.
+// programElsewhere warns where a tool's own program is not written as a path of the workspace, and does not start.
 func programElsewhere(t *ir.Tool, f ir.Facts) diag.List {
 	if f.Program == nil {
 		return nil
@@ -92,11 +92,12 @@ func programElsewhere(t *ir.Tool, f ir.Facts) diag.List {
 	return diag.List{d}
 }
 
-// ProgramOutside returns the path of a tool's own program that the tool may read and start although neither the base nor
-// a rule lets it, empty for none.
+// ProgramOutside returns the path of a tool's own program that the tool may read and start although the base and the
+// rules do not let it, empty for none.
 func (r *Result) ProgramOutside(t *ir.Tool) string {
 	f := r.Facts(t)
-	if f.Program == nil || f.Program.Root.Kind != ir.System || f.Withheld || around(f.Base, *f.Program).Contains(ir.Caps(ir.Read, ir.Execute)) {
+	if f.Program == nil || f.Program.Root.Kind != ir.System || f.Withheld ||
+		around(f.Base, *f.Program).Contains(ir.Caps(ir.Read, ir.Execute)) {
 		return ""
 	}
 	abs, _ := f.Bindings.Path(*f.Program)

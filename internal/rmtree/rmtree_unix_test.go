@@ -25,7 +25,8 @@ func tree(t *testing.T) (dir, victim string) {
 			t.Fatal(err)
 		}
 	}
-	err := errors.Join(os.Symlink(victim, dir+"/sub/link"), os.Chmod(dir+"/sub/closed/in", 0o500), os.Chmod(dir+"/sub/closed", 0))
+	err := errors.Join(os.Symlink(victim, dir+"/sub/link"),
+		os.Chmod(dir+"/sub/closed/in", 0o500), os.Chmod(dir+"/sub/closed", 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,8 @@ func sendDatagram(how string, port uint16) error {
 		_, _, e = unix.Syscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&messages)), unix.MSG_NOSIGNAL)
 		return fault(e)
 	}
-	_, _, e = unix.Syscall6(unix.SYS_SENDMMSG, uintptr(fd), uintptr(unsafe.Pointer(&messages)), 2, unix.MSG_NOSIGNAL, 0, 0)
+	_, _, e = unix.Syscall6(unix.SYS_SENDMMSG, uintptr(fd), uintptr(unsafe.Pointer(&messages)), 2,
+		unix.MSG_NOSIGNAL, 0, 0)
 	return fault(e)
 }
 

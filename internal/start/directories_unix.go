@@ -89,8 +89,8 @@ func (d directories) writeContext(l *backends.Launch) error {
 	return nil
 }
 
-// private refuses a directory that another user owns, and takes others' rights to it away: a tool can change the mode of
-// its own home.
+// private refuses a directory that another user owns, and takes away the rights of others to it: a tool can change the
+// mode of its own home.
 func private(dir string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err != nil {
