@@ -45,11 +45,12 @@ func (r *Result) guardGit(add guarding) {
 	r.guardDirs(dirs, add)
 }
 
-// ofMain are the names in a common directory that the main work tree has for itself (gitrepository-layout(5), git's path.c).
-// The commands that rebase-merge and sequencer list are run when its user goes on.
+// ofMain are the names in a common directory that the main work tree has for itself (gitrepository-layout(5), git's
+// path.c). The commands that rebase-merge and sequencer list are run when its user goes on.
 var ofMain = [...]string{
-	"AUTO_MERGE", "BISECT_LOG", "BISECT_START", "CHERRY_PICK_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "HEAD", "HEAD.lock", "MERGE_HEAD",
-	"MERGE_MODE", "MERGE_MSG", "ORIG_HEAD", "REVERT_HEAD", "index", "index.lock", "logs/HEAD", "rebase-apply", "rebase-merge", "sequencer",
+	"AUTO_MERGE", "BISECT_LOG", "BISECT_START", "CHERRY_PICK_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "HEAD",
+	"HEAD.lock", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "ORIG_HEAD", "REVERT_HEAD", "index", "index.lock", "logs/HEAD",
+	"rebase-apply", "rebase-merge", "sequencer",
 }
 
 // guardMain adds the state of the main work tree, which a linked one does not need, where the common directory lies

@@ -206,7 +206,8 @@ func TestCredentials(t *testing.T) {
 		"[alias]\nx = \"!curl -H 'Authorization: x' h\"":     true,
 		"[alias]\nx = \"!curl -H 'X: Bearer abcdefgh' h\"":   true,
 		"[x]\ny = glpat-abcdefgh":                            true,
-		"[credential]\nhelper = !f":                          true, "[sendemail]\nsmtpPass = x": true, "[core": true, "[x]\ny = \"": true,
+		"[credential]\nhelper = !f":                          true, "[sendemail]\nsmtpPass = x": true,
+		"[core": true, "[x]\ny = \"": true,
 
 		"": false,
 		"[core]\nbare = false\n[user]\nname = A\nemail = a@b.c\nsigningKey = ABC":      false,

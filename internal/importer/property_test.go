@@ -291,7 +291,8 @@ func claudeSettings(r *rand.Rand) string {
 		return "Bash(" + spec + ")"
 	}
 	file := func() string {
-		spec := pick(r, place(r), "/src/**", "//"+strings.TrimPrefix("etc/x", "/"), "~/x/**", "./a/**", "**/.env", ".env", "*.pem", "/a/b", "**", "src/*", "/docs", "/Docs/**", "docs/*", "~/X",
+		spec := pick(r, place(r), "/src/**", "//"+strings.TrimPrefix("etc/x", "/"), "~/x/**", "./a/**",
+			"**/.env", ".env", "*.pem", "/a/b", "**", "src/*", "/docs", "/Docs/**", "docs/*", "~/X",
 			"/{src,docs}", "./a/{b,{x,y}/**}", "src/{*.pem,x}", "{a,b}")
 		return pick(r, "Read", "Edit", "Edit", "Write") + pick(r, "("+spec+")", "("+spec+")", "("+spec+")", "")
 	}

@@ -8,8 +8,8 @@ import (
 // mostAlternatives bounds the paths that a path with braces becomes.
 const mostAlternatives = 256
 
-// Braces are the paths that a path means if braces hold alternatives. Programs differ on whether they do, so the path by
-// its own name is among them if something has that name.
+// Braces are the paths that a path means if braces hold alternatives. Programs differ on whether they do, so the path
+// itself is among them if something has that name.
 func (h *Host) Braces(abs string) []string {
 	out := alternatives(abs)
 	if len(out) == 0 {
