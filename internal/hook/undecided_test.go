@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // TestConfines: a command that is left to a person runs without one only if it is this program's own, under the
@@ -16,6 +17,34 @@ func TestConfines(t *testing.T) {
 			want := u == UndecidedConfined && wrapped && !only && !doubt
 			if got := p.confines(action.Verdict{Outcome: action.Unknown, Doubt: doubt}, wrapped); got != want {
 				t.Errorf("%q, wrapped %v, no tool %v, doubt %v: got %v", u, wrapped, only, doubt, got)
+			}
+		}
+	}
+}
+
+// TestQuestionsOfRules: what a rule asks about is asked, whatever is undecided, and refused by an agent that lets no
+// hook ask, unless a later event does. An agent that took the rewritten command for the answer ran it unasked.
+func TestQuestionsOfRules(t *testing.T) {
+	rule := action.Verdict{Outcome: action.Unknown, Asks: true, Doubt: true}
+	for _, u := range []Undecided{"", UndecidedConfined, UndecidedAsk, UndecidedDeny} {
+		for _, v := range []action.Verdict{rule, {Outcome: action.Unknown, Doubt: true}, rule.And(action.Left("more"))} {
+			p := &Policy{Judge: &action.Judge{}, Undecided: u}
+			out := p.settled(p.of(ruleset.Execute, v))
+			want := Ask
+			if u == UndecidedDeny && !v.Asks {
+				want = Deny
+			}
+			if out.Outcome != want || p.confines(v, true) {
+				t.Errorf("%q, %+v: %v", u, v, out.Outcome)
+			}
+			out.Command = "x"
+			for _, e := range []*Event{{}, {Asks: true}, {AskedLater: true}} {
+				got := (&Agent{}).Settle(e, out).Outcome
+				switch {
+				case want == Deny && got != Deny, e.Asks && got != want, want == Ask && e.AskedLater && got != Allow,
+					!e.Asks && !e.AskedLater && got != Deny:
+					t.Errorf("%q, %+v, %+v: %v", u, v, *e, got)
+				}
 			}
 		}
 	}

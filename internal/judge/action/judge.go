@@ -203,10 +203,11 @@ func (j *Judge) rules(op ruleset.Operation, dialect shell.Dialect) Verdict {
 		return Verdict{Outcome: Allow, Reason: why}
 	case ruleset.Deny:
 		return Refused(text+": "+why, cause.Text)
-	case ruleset.Unknown:
+	case ruleset.Unknown, ruleset.Ask:
 	}
 	left := Left(text + ": " + why)
-	left.Doubt = set.MayDeny(op.Kind, &d)
+	left.Asks, left.Doubt = d.Outcome == ruleset.Ask, set.MayStop(op.Kind, &d)
+	d.Leaves(func(p *ruleset.Decision) { left.Asks = left.Asks && p.Own != ruleset.Unknown })
 	return left
 }
 
