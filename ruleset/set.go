@@ -177,6 +177,9 @@ func (s *Set) stops(k Kind) bool {
 	return slices.ContainsFunc(s.Rules, func(r *Rule) bool { return r.stops() && r.about(k) })
 }
 
+// Whole reports whether the first rule about command lines denies all of them, or asks about all.
+func (s *Set) Whole() bool { return s.whole(Execute) != nil }
+
 // whole is the first rule about a kind of operation if it denies or asks about all of them, nil otherwise.
 // See RATIONALE D428.
 func (s *Set) whole(k Kind) *Rule {

@@ -94,6 +94,9 @@ func (p *Policy) of(kind ruleset.Kind, v action.Verdict) Answer {
 // shell judges a command, and has it run under the policy.
 func (p *Policy) shell(a *Agent, e *Event) Answer {
 	c := &e.Call
+	if v, whole := p.Judge.Whole(c.Line); whole && c.Foreign {
+		return p.of(ruleset.Execute, v)
+	}
 	if c.Foreign {
 		return Answer{Outcome: Ask, Reason: "the command is for a shell whose language accessc does not read"}
 	}

@@ -3,7 +3,9 @@ package hook
 import (
 	"testing"
 
+	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -18,6 +20,18 @@ func TestConfines(t *testing.T) {
 			if got := p.confines(action.Verdict{Outcome: action.Unknown, Doubt: doubt}, wrapped); got != want {
 				t.Errorf("%q, wrapped %v, no tool %v, doubt %v: got %v", u, wrapped, only, doubt, got)
 			}
+		}
+	}
+}
+
+// TestWholeDenies: a rule that denies every command is about those for other shells as well.
+func TestWholeDenies(t *testing.T) {
+	for _, o := range []ruleset.Outcome{ruleset.Deny, ruleset.Ask} {
+		set := &ruleset.Set{Rules: []*ruleset.Rule{{Outcome: o}}}
+		p := &Policy{Judge: &action.Judge{Rules: set, Files: &judge.Judge{View: &ir.View{}}}}
+		out := p.shell(nil, &Event{Call: Call{What: Shell, Line: "Get-Item x", Foreign: true}})
+		if (out.Outcome == Deny) != (o == ruleset.Deny) || out.Rule != (o == ruleset.Ask) {
+			t.Errorf("%v: %+v", o, out)
 		}
 	}
 }
