@@ -103,7 +103,8 @@ func (s scope) extendedName(v *source.Value) (*textDraft, bool) {
 	return &textDraft{v, text, s.origin(v.At)}, ok
 }
 
-// wider are the effects of rules that an untrusted layer may not have: a rule that asks may come before one that denies.
+// wider are the effects of rules that an untrusted layer may not have: a rule that asks may come before a rule that
+// denies.
 var wider = map[string]string{"ask": "would ask about operations that other rules deny"}
 
 // onlyDenies holds an untrusted layer to rules that deny.

@@ -93,7 +93,10 @@ var stopped = []struct {
 	lines []string
 }{
 	{ruleset.Command{Names: []string{"rm"}}, []string{"rm -rf x", "rm x"}},
-	{ruleset.All{ruleset.Command{Names: []string{"rm"}}, ruleset.Flags{"-r", "-f"}}, []string{"rm -rf x", "rm -fr x", "rm -r -f x"}},
+	{
+		ruleset.All{ruleset.Command{Names: []string{"rm"}}, ruleset.Flags{"-r", "-f"}},
+		[]string{"rm -rf x", "rm -fr x", "rm -r -f x"},
+	},
 	{ruleset.Prefix{{"git", "push"}}, []string{"git push", "git push x y", "git -C . push", "git --no-pager push x"}},
 	{ruleset.Command{Names: []string{"git"}, Subcommands: []string{"push"}}, []string{"git push", "git -C . push x"}},
 	{ruleset.Prefix{{"rm", "-rf"}}, []string{"rm -rf x", "rm -r -f x", "rm -v -rf x"}},
@@ -140,7 +143,8 @@ func held(m ruleset.Matcher, outcome ruleset.Outcome, d shell.Dialect, line stri
 func hidden(form, line string) string {
 	first, rest, _ := strings.Cut(line, " ")
 	quoted := "'" + strings.ReplaceAll(line, "'", `'\''`) + "'"
-	if strings.Contains(form, "WORD") && strings.ContainsAny(line, `'"|;`) || strings.Contains(form, `"ssh`) && strings.Contains(line, `"`) {
+	listed, nested := strings.Contains(form, "WORD"), strings.Contains(form, `"ssh`)
+	if listed && strings.ContainsAny(line, `'"|;`) || nested && strings.Contains(line, `"`) {
 		return line // it is no list of words
 	}
 	return strings.NewReplacer("QUOTED", quoted, "LINE", line, "WORD", first, "REST", rest).Replace(form)

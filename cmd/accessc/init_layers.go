@@ -24,8 +24,8 @@ func (c *initCmd) fits(g *globals, dir string, text []byte, names []string) erro
 	}
 	for _, name := range names {
 		if t, ok := now.Program.Tool(name); ok {
-			return usagef("the tool %s is there already, by %s, and would be joined with it; nothing was changed. Next: accessc explain %s",
-				name, t.Source.Origin, name)
+			return usagef("the tool %s is there already, by %s, and would be joined with it; nothing was changed. "+
+				"Next: accessc explain %s", name, t.Source.Origin, name)
 		}
 	}
 	then, _, err := c.compiled(g, dir, map[string][]byte{path: text})
