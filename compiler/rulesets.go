@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -102,6 +103,10 @@ func (s scope) extendedName(v *source.Value) (*textDraft, bool) {
 	return &textDraft{v, text, s.origin(v.At)}, ok
 }
 
+// wider are the effects of rules that an untrusted layer may not have: a rule that asks may come before a rule that
+// denies.
+var wider = map[string]string{"ask": "would ask about operations that other rules deny"}
+
 // onlyDenies holds an untrusted layer to rules that deny.
 func (s scope) onlyDenies(t *source.Table) {
 	refuse := func(e *source.Entry, at *source.Value, what string) {
@@ -116,7 +121,7 @@ func (s scope) onlyDenies(t *source.Table) {
 		}
 		for _, r := range e.Value.Array {
 			if o := r.Table.Get("outcome"); o != nil && o.Text != "deny" {
-				refuse(e, o, "would allow operations")
+				refuse(e, o, cmp.Or(wider[o.Text], "would allow operations"))
 			}
 		}
 	}
@@ -216,8 +221,8 @@ func (s scope) rulesetRule(v *source.Value) (*ruleDraft, bool) {
 		in := s.key(e.Key)
 		switch e.Key {
 		case "outcome":
-			if word, ok := in.oneOf(e.Value, "allow", "deny"); ok {
-				d.rule.Outcome = map[string]ruleset.Outcome{"allow": ruleset.Allow, "deny": ruleset.Deny}[word]
+			if word, ok := in.oneOf(e.Value, "allow", "ask", "deny"); ok {
+				d.rule.Outcome, _ = ruleset.ParseOutcome(word)
 			}
 		case "operation":
 			d.rule.Kinds = in.operations(e.Value)

@@ -20,9 +20,11 @@ type question struct {
 	*judge
 	// part is the program, nil for operations that start none.
 	part *shell.Part
-	// loose is true where a match must not be missed: for rules that deny, and below Not for rules
-	// that allow.
+	// loose is true where a match must not be missed: for rules that deny or ask, and below Not for
+	// rules that allow.
 	loose bool
+	// passes is true for a part that does nothing by itself: no rule about every command is about it.
+	passes bool
 }
 
 // answer is whether a matcher matches, and the number of leading words that it spells out.
@@ -170,6 +172,9 @@ type Prefix [][]string
 func (m Prefix) match(q *question) answer {
 	out, words := answer{}, q.words()
 	for _, seq := range m {
+		if q.loose && out.tri == no && q.scattered(seq) {
+			out = answer{maybe, 0}
+		}
 		if len(seq) == 0 || len(seq) > len(words) {
 			continue
 		}
@@ -182,6 +187,32 @@ func (m Prefix) match(q *question) answer {
 		}
 	}
 	return out
+}
+
+// scattered reports whether a program has the words of a sequence with options between them, its options in any
+// form: git -C . push is git push, rm -v -r -f is rm -rf.
+func (q *question) scattered(seq []string) bool {
+	words := q.words()
+	if len(seq) < 2 || len(words) < 2 || q.named(words[0], seq[0]) == no {
+		return false
+	}
+	var flags Flags
+	at := 1
+	if q.part.Known {
+		at = q.part.First
+	}
+	for i, want := range seq[1:] {
+		if len(want) > 1 && want[0] == '-' {
+			flags = append(flags, want)
+			continue
+		}
+		found := slices.IndexFunc(words[min(at, len(words)):], func(w shell.Word) bool { return same(w, want) != no })
+		if found < 0 || i == 0 && q.part.Known && found > 0 {
+			return false
+		}
+		at += found + 1
+	}
+	return flags.match(q).tri != no
 }
 
 // Args matches programs by all of their arguments. A final "**" stands for any further ones. Without
@@ -201,6 +232,9 @@ func (m Args) match(q *question) answer {
 		found, reach := q.args(words[1:], fixed, rest), 1+len(fixed)
 		if !rest {
 			reach++
+		}
+		if found == no && q.loose && q.part.First > 1 && q.part.First <= len(words) {
+			found = both(maybe, q.args(words[q.part.First:], fixed, rest)) // options stand in front of them
 		}
 		if found > out.tri || found == out.tri && reach > out.reach {
 			out = answer{found, reach}

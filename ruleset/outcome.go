@@ -10,16 +10,36 @@ const (
 	Unknown Outcome = iota // no rule decides, or something is not understood
 	Allow                  // every part is allowed
 	Deny                   // some part is denied
+	Ask                    // a rule has a person asked about some part, and none is denied
 )
 
 // String returns the word that every format uses.
-func (o Outcome) String() string { return [...]string{"unknown", "allow", "deny"}[o] }
+func (o Outcome) String() string { return [...]string{"unknown", "allow", "deny", "ask"}[o] }
+
+// ParseOutcome reads the outcome of a rule.
+func ParseOutcome(s string) (Outcome, bool) {
+	i := slices.IndexFunc([]Outcome{Allow, Deny, Ask}, func(o Outcome) bool { return o.String() == s })
+	if i < 0 {
+		return Unknown, false
+	}
+	return []Outcome{Allow, Deny, Ask}[i], true
+}
+
+// Verdict returns the word of formats that know three: Ask leaves the operation to a person, as Unknown does.
+func (o Outcome) Verdict() string {
+	if o == Ask {
+		return Unknown.String()
+	}
+	return o.String()
+}
 
 // join is the outcome of two parts together.
 func (o Outcome) join(p Outcome) Outcome {
 	switch {
 	case o == Deny || p == Deny:
 		return Deny
+	case o == Ask || p == Ask:
+		return Ask
 	case o == Allow && p == Allow:
 		return Allow
 	default:

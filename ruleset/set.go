@@ -22,7 +22,7 @@ type Set struct {
 
 // Rule is one rule of a set.
 type Rule struct {
-	Outcome Outcome // Allow or Deny
+	Outcome Outcome // Allow, Ask or Deny
 	// Kinds are the kinds of operation that the rule is about; empty means Execute.
 	Kinds []Kind
 	// Matcher decides which of them; nil means all.
@@ -67,6 +67,9 @@ type Decision struct {
 	Why  string // a phrase
 	// Parts are the parts inside that were judged by themselves.
 	Parts []Decision
+	// open is a program about which no rule is, with its judge.
+	open  *shell.Part
+	judge *judge
 }
 
 // Cause returns the part that decided: the first one that has the outcome of the whole by itself.
@@ -95,6 +98,9 @@ func (d *Decision) Leaves(f func(*Decision)) {
 // Decide judges an operation.
 func (s *Set) Decide(op Operation, h Host) Decision {
 	j := &judge{set: s, op: &op, host: h}
+	if r := s.whole(op.Kind); r != nil && op.Kind == Execute {
+		return Decision{Outcome: r.Outcome, Own: r.Outcome, Text: op.Command, Rule: r, Why: "a rule " + verb[r.Outcome]}
+	}
 	if op.Kind != Execute {
 		text := strings.TrimSpace(op.Kind.String() + " " + strings.Join(append(slices.Clone(op.Paths), op.URL), " "))
 		out, _ := j.rules(&question{judge: j}, text)
@@ -118,10 +124,10 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 	out := Decision{Text: text}
 	var open *Rule
 	for _, r := range j.set.Rules {
-		if !r.about(j.op.Kind) {
+		if !r.about(j.op.Kind) || r.Matcher == nil && q.passes {
 			continue
 		}
-		q.loose = r.Outcome == Deny
+		q.loose = r.stops()
 		a := answer{yes, 0}
 		if r.Matcher != nil {
 			a = r.Matcher.match(q)
@@ -144,19 +150,54 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 	return out, 0
 }
 
-var verb = map[Outcome]string{Allow: "allows it", Deny: "denies it"}
+var verb = map[Outcome]string{Allow: "allows it", Deny: "denies it", Ask: "has a person asked about it"}
 
-// noMatch is the phrase for a part that was understood.
+// noMatch is the phrase for a part about which no rule is.
 const noMatch = "no rule matches"
 
-// MayDeny reports whether a rule that denies may match in a decision: by a part that is not understood, too.
-func (s *Set) MayDeny(k Kind, d *Decision) bool {
-	denies := func(r *Rule) bool { return r.Outcome == Deny && r.about(k) }
+// MayStop reports whether a rule that denies or asks decides, or may match: also a part that is not understood, and
+// a command that a program may run by its words.
+// See RATIONALE D429.
+func (s *Set) MayStop(k Kind, d *Decision) bool {
+	if !s.stops(k) {
+		return false
+	}
 	out := false
 	d.Leaves(func(p *Decision) {
-		out = out || p.Own != Allow && (p.Rule != nil || p.Why != noMatch)
+		out = out || p.Own != Allow && (p.Rule != nil || p.Why != noMatch || p.open != nil && p.judge.perhaps(p.open))
 	})
-	return out && slices.ContainsFunc(s.Rules, denies)
+	return out
+}
+
+// stops reports whether a rule denies or asks.
+func (r *Rule) stops() bool { return r.Outcome == Deny || r.Outcome == Ask }
+
+// stops reports whether a rule about a kind of operation denies or asks.
+func (s *Set) stops(k Kind) bool {
+	return slices.ContainsFunc(s.Rules, func(r *Rule) bool { return r.stops() && r.about(k) })
+}
+
+// Whole reports whether the first rule about command lines denies all of them, or asks about all.
+func (s *Set) Whole() bool { return s.whole(Execute) != nil }
+
+// whole is the first rule about a kind of operation if it denies or asks about all of them, nil otherwise.
+// See RATIONALE D428.
+func (s *Set) whole(k Kind) *Rule {
+	i := slices.IndexFunc(s.Rules, func(r *Rule) bool { return r.about(k) })
+	if i < 0 || !s.Rules[i].stops() || s.Rules[i].Matcher != nil {
+		return nil
+	}
+	return s.Rules[i]
+}
+
+// perhaps reports whether a rule that denies or asks may match a command that a program runs by its words.
+func (j *judge) perhaps(p *shell.Part) bool {
+	found, all := p.Perhaps(j.set.Shell)
+	return all || slices.ContainsFunc(j.set.Rules, func(r *Rule) bool {
+		return r.stops() && r.about(Execute) && r.Matcher != nil && slices.ContainsFunc(found, func(in *shell.Part) bool {
+			return in.Kind == shell.Program && r.Matcher.match(&question{judge: j, part: in, loose: true}).tri != no
+		})
+	})
 }
 
 // Place says where the rule stands, and its reason.
@@ -219,13 +260,15 @@ func (j *judge) part(p *shell.Part, spelled int) Decision {
 // number of words that a rule spells out.
 // See RATIONALE D133 and D134.
 func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
-	out, reach := j.rules(&question{judge: j, part: p}, p.Text)
+	out, reach := j.rules(&question{judge: j, part: p, passes: p.Through}, p.Text)
 	reach = max(reach, spelled)
 	switch {
 	case out.Outcome == Unknown && out.Rule == nil && spelled > 0:
 		out.Outcome, out.Why = Allow, "the rule for the program around it spells it out"
 	case out.Outcome == Unknown && out.Rule == nil && p.Through:
 		out.Outcome, out.Why = Allow, "it only runs what follows"
+	case out.Outcome == Unknown && out.Rule == nil:
+		out.open, out.judge = p, j
 	}
 	if out.Outcome != Allow {
 		return out, reach
@@ -284,17 +327,17 @@ func (j *judge) file(p *shell.Part) Decision {
 // nothing and reaches nothing new; others need a rule for cd.
 // See RATIONALE D134.
 func (j *judge) change(p *shell.Part) Decision {
-	out, _ := j.rules(&question{judge: j, part: p}, p.Text)
-	if out.Outcome != Unknown || out.Rule != nil {
-		return out
-	}
-	out.Why = "it leads out of the directory of the operation"
-	below := yes
+	below := truth(len(p.Dirs) > 0)
 	for _, d := range p.Dirs {
 		below = both(below, j.within(j.op.Dir, d))
 	}
-	if len(p.Dirs) > 0 && below == yes {
+	out, _ := j.rules(&question{judge: j, part: p, passes: below == yes}, p.Text)
+	switch {
+	case out.Outcome != Unknown || out.Rule != nil:
+	case below == yes:
 		out.Outcome, out.Why = Allow, "it stays below the directory of the operation"
+	default:
+		out.Why = "it leads out of the directory of the operation"
 	}
 	return out
 }

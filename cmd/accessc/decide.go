@@ -30,7 +30,7 @@ type decideCmd struct {
 // Help implements kong's detailed help.
 func (decideCmd) Help() string {
 	return `Prints the verdict, the part of the command line that decided, and the rule. Nothing is run.
-Exit status 0 if allowed, 1 if denied, 3 if no rule decides or something is not understood, 2 for mistakes.
+Exit status 0 if allowed, 1 if denied, 3 if a rule asks, none decides, or something is not understood, 2 for mistakes.
 
   accessc decide -- 'git status && go test ./...'
   accessc decide --explain -- 'cd src && make | tee log'
@@ -75,7 +75,9 @@ func (c *decideCmd) Run(g *globals) error {
 	return err
 }
 
-var decideStatus = map[ruleset.Outcome]int{ruleset.Allow: exitOK, ruleset.Deny: exitFindings, ruleset.Unknown: exitUndecided}
+var decideStatus = map[ruleset.Outcome]int{
+	ruleset.Allow: exitOK, ruleset.Deny: exitFindings, ruleset.Unknown: exitUndecided, ruleset.Ask: exitUndecided,
+}
 
 // operation reads the operation of the command line.
 func (c *decideCmd) operation() (ruleset.Operation, error) {

@@ -12,6 +12,7 @@ import (
 // decision is a verdict as JSON.
 type decision struct {
 	Verdict string         `json:"verdict"`
+	Ask     bool           `json:"ask,omitempty"`
 	Ruleset string         `json:"ruleset"`
 	Parts   []decisionPart `json:"parts"`
 }
@@ -20,6 +21,7 @@ type decision struct {
 type decisionPart struct {
 	Text    string        `json:"text"`
 	Verdict string        `json:"verdict"`
+	Ask     bool          `json:"ask,omitempty"`
 	Rule    *decisionRule `json:"rule"`
 	Why     string        `json:"why"`
 }
@@ -36,9 +38,9 @@ type decisionRule struct {
 // decisionDoc describes a decision of a ruleset. The part that decided is the first one that has
 // the verdict of the whole.
 func decisionDoc(name string, d *ruleset.Decision) *decision {
-	out := &decision{Verdict: d.Outcome.String(), Ruleset: name, Parts: []decisionPart{}}
+	out := &decision{Verdict: d.Outcome.Verdict(), Ask: d.Outcome == ruleset.Ask, Ruleset: name, Parts: []decisionPart{}}
 	d.Leaves(func(d *ruleset.Decision) {
-		p := decisionPart{Text: d.Text, Verdict: d.Own.String(), Why: d.Why}
+		p := decisionPart{Text: d.Text, Verdict: d.Own.Verdict(), Ask: d.Own == ruleset.Ask, Why: d.Why}
 		if r := d.Rule; r != nil {
 			p.Rule = &decisionRule{Path: r.Origin.Path, File: r.Origin.Pos.File, Line: r.Origin.Pos.Line, Column: r.Origin.Pos.Col, Reason: r.Reason}
 		}
@@ -60,7 +62,9 @@ func printDecision(w io.Writer, d *ruleset.Decision) error {
 	return err
 }
 
-var outcomeColor = map[ruleset.Outcome]string{ruleset.Allow: "32", ruleset.Deny: "31", ruleset.Unknown: "33"}
+var outcomeColor = map[ruleset.Outcome]string{
+	ruleset.Allow: "32", ruleset.Deny: "31", ruleset.Unknown: "33", ruleset.Ask: "33",
+}
 
 // explainDecision prints the tree of a command line, each part with its verdict.
 func explainDecision(w io.Writer, color bool, d *ruleset.Decision, depth int) error {

@@ -84,6 +84,9 @@ func (c *initCmd) Run(g *globals) error {
 	if _, err := os.Lstat(path); err == nil && agent != nil {
 		return c.add(g, dir, agent, link)
 	}
+	if err := c.fresh(g, dir, path, text); err != nil {
+		return err
+	}
 	if err := writeNew(path, text, "accessc init --print shows what it would be"); err != nil {
 		return err
 	}
@@ -194,6 +197,9 @@ func (c *initCmd) add(g *globals, dir string, agent *survey.Tool, link func() er
 	text = append(text, agent.Block(c.Agent)...)
 	if _, err := layerfile.Parse(name, text); err != nil {
 		return usagef("%w; nothing was changed. Its tools have to be tables of their own, such as [tools.NAME]", err)
+	}
+	if err := c.fits(g, dir, text, []string{agent.Name}); err != nil {
+		return err
 	}
 	if err := f.Write(text); err != nil {
 		return usagef("%s: %v", name, oserr.Reason(err))

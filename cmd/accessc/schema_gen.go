@@ -37,7 +37,7 @@ type rules struct {
 }
 
 type rule struct {
-	Outcome   string   `json:"outcome" jsonschema:"enum=allow,enum=deny"`
+	Outcome   string   `json:"outcome" jsonschema:"enum=allow,enum=ask,enum=deny"`
 	Operation texts    `json:"operation,omitempty" jsonschema_description:"The kinds of operation: execute (the default), read, edit, delete, move, search, fetch, think, switch_mode, other."`
 	Match     []string `json:"match,omitempty" jsonschema_description:"Command lines to which the rule must apply; tested whenever the file is read."`
 	NotMatch  []string `json:"not_match,omitempty" jsonschema_description:"Command lines to which the rule must not apply."`

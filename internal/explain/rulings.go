@@ -14,9 +14,14 @@ import (
 )
 
 // verdicts are the words for a ruleset's verdict, and rulings those in a sentence.
-var verdicts = map[ruleset.Outcome]string{ruleset.Allow: "allow", ruleset.Deny: "deny", ruleset.Unknown: "leave open"}
+var verdicts = map[ruleset.Outcome]string{
+	ruleset.Allow: "allow", ruleset.Deny: "deny", ruleset.Ask: "ask", ruleset.Unknown: "leave open",
+}
 
-var rulings = map[string]string{"allow": "now allows", "deny": "now denies", "leave open": "now leaves open", byExamples: "may differ further about"}
+var rulings = map[string]string{
+	"allow": "now allows", "deny": "now denies", "ask": "now asks about", "leave open": "now leaves open",
+	byExamples: "may differ further about",
+}
 
 // byExamples stands for the operations of a ruleset that are too many to be compared. They count as
 // wider where they may be.
@@ -196,8 +201,10 @@ type RulingDoc struct {
 // JudgedDoc is a verdict and the place of the rule that decides.
 type JudgedDoc struct {
 	Verdict string `json:"verdict"`
-	Rule    string `json:"rule,omitempty"`
-	Why     string `json:"why,omitempty"`
+	// Ask is true where a rule has a person asked.
+	Ask  bool   `json:"ask,omitempty"`
+	Rule string `json:"rule,omitempty"`
+	Why  string `json:"why,omitempty"`
 }
 
 // RegionDoc is a part of a class.
@@ -219,5 +226,5 @@ func rulingsDoc(c Change) RulingsDoc {
 }
 
 func judgedDoc(s rulediff.Side) JudgedDoc {
-	return JudgedDoc{s.Outcome.String(), place(ruledAt(s)), s.Why}
+	return JudgedDoc{s.Outcome.Verdict(), s.Outcome == ruleset.Ask, place(ruledAt(s)), s.Why}
 }

@@ -48,15 +48,22 @@ type Answer struct {
 	// agent's line is such a line already.
 	Command string
 	Held    bool
+	// Person says that nobody but a person may answer the question, Rule that a rule asks it.
+	Person, Rule bool
 	// Context is a text for the model about a used tool.
 	Context string
 }
 
 // and joins the answers to two parts of one call.
 func (a Answer) and(b Answer) Answer {
-	if b.Outcome > a.Outcome {
-		return b
+	person, rule := a.Person || b.Person, a.Rule && b.Rule
+	if a.Outcome != b.Outcome {
+		rule = a.Rule && a.Outcome > b.Outcome || b.Rule && b.Outcome > a.Outcome
 	}
+	if b.Outcome > a.Outcome {
+		a = b
+	}
+	a.Person, a.Rule = person, rule
 	return a
 }
 
@@ -100,10 +107,10 @@ type Reply struct {
 func (a *Agent) Settle(e *Event, ans Answer) Answer {
 	switch {
 	case ans.Outcome != Ask || e.Asks:
-	case ans.Command != "" || ans.Held:
+	case (ans.Command != "" || ans.Held) && (!ans.Person || e.AskedLater):
 		ans.Outcome = Allow
 	default:
-		ans.Outcome = Deny
+		ans.Outcome, ans.Command = Deny, ""
 		ans.Reason += fmt.Sprintf("; %s lets no hook ask a person, so it is refused", a.Title)
 	}
 	ans.Reason, ans.Asked = cut(ans.Reason), cut(ans.Asked)

@@ -51,6 +51,7 @@ func readCursor(a *Agent, v gjson.Result) (*Event, error) {
 		name = "MCP:" + name
 	}
 	e.Asks, e.Rewrites = e.Name == "beforeShellExecution" || e.Name == "beforeMCPExecution", e.Name == "preToolUse"
+	e.AskedLater = e.Name == "preToolUse" && name == "Shell"
 	if name == "" {
 		return nil, errors.New("the event has no tool_name")
 	}

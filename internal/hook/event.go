@@ -50,6 +50,8 @@ type Event struct {
 	// Asks says whether an answer can have the agent ask a person, Rewrites whether it can change
 	// the call.
 	Asks, Rewrites bool
+	// AskedLater says that another event about the same call follows, whose answer can have a person asked.
+	AskedLater bool
 }
 
 // Event reads an event of the agent.

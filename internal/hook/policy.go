@@ -32,9 +32,13 @@ type Policy struct {
 // Answer judges a call before it is made.
 // See RATIONALE D151.
 func (p *Policy) Answer(a *Agent, e *Event) Answer {
-	out := p.judged(a, e)
-	if out.Outcome == Ask && p.Undecided == UndecidedDeny {
-		out = Answer{Outcome: Deny, Reason: out.Reason + "; the hook has --undecided deny", Asked: out.Asked, Held: out.Held}
+	return p.settled(p.judged(a, e))
+}
+
+// settled is an answer by what the hook is told about undecided commands.
+func (p *Policy) settled(out Answer) Answer {
+	if out.Outcome == Ask && p.Undecided == UndecidedDeny && !out.Rule {
+		return Answer{Outcome: Deny, Reason: out.Reason + "; the hook has --undecided deny", Asked: out.Asked, Held: out.Held}
 	}
 	return out
 }
@@ -71,7 +75,7 @@ func (p *Policy) ruled(kind ruleset.Kind, otherwise Answer) Answer {
 // of is the answer by a verdict. An operation other than a command that neither a rule nor a tool's
 // policy permits is left to the agent's own settings, unless the ruleset has rules about such ones.
 func (p *Policy) of(kind ruleset.Kind, v action.Verdict) Answer {
-	out := Answer{Reason: v.Reason, Asked: v.Asked}
+	out := Answer{Reason: v.Reason, Asked: v.Asked, Person: v.Doubt, Rule: v.Asks}
 	switch v.Outcome {
 	case action.Allow:
 		out.Outcome = Allow
@@ -90,6 +94,9 @@ func (p *Policy) of(kind ruleset.Kind, v action.Verdict) Answer {
 // shell judges a command, and has it run under the policy.
 func (p *Policy) shell(a *Agent, e *Event) Answer {
 	c := &e.Call
+	if v, whole := p.Judge.Whole(c.Line); whole && c.Foreign {
+		return p.of(ruleset.Execute, v)
+	}
 	if c.Foreign {
 		return Answer{Outcome: Ask, Reason: "the command is for a shell whose language accessc does not read"}
 	}

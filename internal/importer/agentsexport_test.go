@@ -120,13 +120,8 @@ func TestGeminiExport(t *testing.T) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", out.Data, err)
 		}
-		asked := 0
-		for _, e := range res.Entries {
-			if e.Fate == Carried && e.Why == "left to a person" {
-				asked++
-			}
-		}
-		if asked < len(tool.Commands.Rules) || strings.Contains(res.Text, `"allow"`) {
+		asked := strings.Count(res.Text, `outcome = "ask"`)
+		if asked == 0 && len(tool.Commands.Rules) > 0 || strings.Contains(res.Text, `"allow"`) {
 			return fmt.Errorf("%s\n%s", out.Data, res.Text)
 		}
 		return nil

@@ -21,6 +21,7 @@ var claudeFormat = format{
 type claude struct {
 	rules      []claudeRule
 	mode       string
+	moded      *Entry // that of the mode
 	noBypass   bool
 	additional []listed
 	sandbox    sandbox
@@ -129,13 +130,16 @@ func (c *claude) setMode(t *translation, d *document, n *jsonc.Node) {
 	}
 	c.mode = mode
 	e := t.add(d, n, "permissions.defaultMode", mode)
+	c.moded = e
 	switch mode {
 	case "acceptEdits":
 		e.become(Carried, "the workspace may be written")
 	case "bypassPermissions":
 		e.become(Narrowed, "the workspace may be written; commands need rules")
 	case "plan":
-		e.become(Carried, "nothing may be written, and no command is allowed")
+		e.become(Carried, "nothing may be written, and rulesets.%s asks about every command", t.draft.ruleset)
+	case "dontAsk":
+		e.become(Narrowed, "rulesets.%s denies what no rule allows", t.draft.ruleset)
 	default:
 		e.become(Carried, "what no rule decides is not granted")
 	}

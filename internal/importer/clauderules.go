@@ -51,7 +51,8 @@ func (c *claude) fetches(t *translation) {
 		}
 		if r.list == "ask" {
 			asked = append(asked, both...)
-			r.entry.become(Carried, "left to a person")
+			t.draft.rules = append(t.draft.rules, rule{ask: true, hosts: both, from: r.entry.from()})
+			r.entry.become(Carried, "rulesets.%s", t.draft.ruleset)
 			continue
 		}
 		denied = append(denied, both...)
@@ -79,14 +80,17 @@ func (c *claude) fetches(t *translation) {
 func (c *claude) lines(t *translation) {
 	var allow, stop []lineRule
 	for _, r := range c.of("Bash", "deny", "ask") {
-		stop = append(stop, lineRule{commandPattern(r.Spec, r.Whole), r.list == "deny", r.entry})
+		stop = append(stop, lineRule{pattern: commandPattern(r.Spec, r.Whole), deny: r.list == "deny", entry: r.entry})
 	}
 	for _, r := range c.of("Bash", "allow") {
 		if c.mode == "plan" {
 			r.entry.become(LeftOut, "the mode plan runs nothing")
 			continue
 		}
-		allow = append(allow, lineRule{commandPattern(r.Spec, r.Whole), false, r.entry})
+		allow = append(allow, lineRule{pattern: commandPattern(r.Spec, r.Whole), entry: r.entry})
 	}
 	t.commandRules(allow, stop)
+	if c.mode == "plan" || c.mode == "dontAsk" {
+		t.draft.wide = append(t.draft.wide, rule{ask: c.mode == "plan", from: c.moded.from()})
+	}
 }

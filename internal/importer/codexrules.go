@@ -35,7 +35,7 @@ func readCodexRules(t *translation, docs []*document) foreign.Policy {
 			policy = append(policy, r)
 			e.Text = r.Decision + " " + spelled(r.Pattern)
 			for _, p := range alternatives(r.Pattern) {
-				l := lineRule{p, r.Decision == "forbidden", e}
+				l := lineRule{pattern: p, deny: r.Decision == "forbidden", entry: e}
 				if r.Decision == "allow" {
 					allow = append(allow, l)
 				} else {

@@ -10,7 +10,9 @@ import (
 // pattern is the set of commands that a rule of another program is about: all of them, those that begin
 // with words, the one that consists of words, or those that a text with "*" matches.
 type pattern struct {
-	all    bool
+	all bool
+	// vague is true for a pattern that is about less than all, in a way that is not read here.
+	vague  bool
 	prefix []string
 	exact  []string
 	glob   string
@@ -21,6 +23,8 @@ type lineRule struct {
 	pattern
 	deny  bool // and not: ask
 	entry *Entry
+	// guard is true for a pattern that only stands in the way of rules which allow.
+	guard bool
 }
 
 // plainWord is a word that every shell reads as it is written.
@@ -69,28 +73,68 @@ func (p pattern) begin() string {
 	return p.glob
 }
 
-// commandRules writes rules: first those that deny, then those that allow. The latter leave out the
-// commands that the settings deny or ask about in a way that no rule can say.
+// commandRules writes rules: first those that deny, then those that ask, then those that allow. The last leave out
+// the commands that the settings deny or ask about in a way that no rule can say.
 func (t *translation) commandRules(allow, stop []lineRule) {
-	for _, s := range stop {
-		t.stopLine(s)
+	for _, deny := range []bool{true, false} {
+		for _, s := range stop {
+			if s.deny == deny {
+				t.stopLine(s)
+			}
+		}
 	}
 	for _, a := range allow {
 		t.allowLine(a, stop)
 	}
 }
 
-// stopLine writes a rule that denies, if there is one.
+// around are the whole words with which every command begins that a pattern matches, none where no word is certain.
+func (p pattern) around() []string {
+	begin := p.begin()
+	whole := words(strings.TrimSpace(begin[:strings.LastIndexByte(begin, ' ')+1]))
+	if p.glob == "" {
+		return append(p.prefix, p.exact...)
+	}
+	return whole
+}
+
+// askAround has a person asked about all commands that begin as those of a pattern do, and returns how the report
+// names them.
+func (t *translation) askAround(s lineRule) string {
+	r := rule{ask: true, prefix: s.around(), from: s.entry.from()}
+	if !slices.ContainsFunc(t.draft.wide, func(o rule) bool { return o.ask && slices.Equal(o.prefix, r.prefix) }) {
+		t.draft.wide = append(t.draft.wide, r)
+	}
+	if len(r.prefix) == 0 {
+		return "every command that no rule decides"
+	}
+	return strings.Join(r.prefix, " ")
+}
+
+// stopLine writes a rule that denies or asks, if there is one.
+// See RATIONALE D428.
 func (t *translation) stopLine(s lineRule) {
-	r := rule{prefix: s.prefix, exact: s.exact, from: s.entry.from()}
+	r := rule{ask: !s.deny, prefix: s.prefix, exact: s.exact, from: s.entry.from()}
 	switch {
-	case s.deny && (len(s.prefix) > 0 || len(s.exact) > 0):
+	case s.guard:
+	case t.decided:
+		s.entry.become(Carried, "an entry before it decides about every command")
+	case s.all && !s.vague && len(t.draft.rules)+len(t.draft.wide) > 0:
+		t.decided = true
+		t.draft.wide = append(t.draft.wide, r)
+		s.entry.become(Carried, "rulesets.%s, about every other command", t.draft.ruleset)
+	case s.all && !s.vague:
+		t.decided = true
+		fallthrough
+	case len(s.prefix)+len(s.exact) > 0:
 		t.draft.rules = append(t.draft.rules, r)
 		s.entry.become(Carried, "rulesets.%s", t.draft.ruleset)
+	case s.deny && s.vague:
+		s.entry.become(LeftOut, "no rule denies it: rulesets.%s asks about %s", t.draft.ruleset, t.askAround(s))
 	case s.deny:
 		t.denyPart(s)
 	default:
-		s.entry.become(Carried, "left to a person")
+		s.entry.become(Narrowed, "rulesets.%s asks about %s", t.draft.ruleset, t.askAround(s))
 	}
 }
 

@@ -40,14 +40,10 @@ func (p pattern) within() [][]string {
 
 // denyPart writes rules for the part of a denied text that rules can say. See RATIONALE D406.
 func (t *translation) denyPart(s lineRule) {
-	if s.all {
-		s.entry.become(LeftOut, "no rule denies every command, and none allows one: each is left to a person")
-		return
-	}
 	part := s.within()
 	if len(part) == 0 {
 		if t.lost = append(t.lost, s.entry); t.req.Denies == AskDenies {
-			s.entry.become(LeftOut, "no rule denies it, and none allows what it may match: it is left to a person")
+			s.entry.become(LeftOut, "no rule denies it: rulesets.%s asks about %s", t.draft.ruleset, t.askAround(s))
 		}
 		return
 	}
@@ -56,8 +52,8 @@ func (t *translation) denyPart(s lineRule) {
 		t.draft.rules = append(t.draft.rules, rule{prefix: w, from: s.entry.from()})
 		said = append(said, strings.Join(w, " "))
 	}
-	s.entry.become(DeniedInPart, "rulesets.%s denies %s; words that go on otherwise are left to a person",
-		t.draft.ruleset, strings.Join(said, ", "))
+	s.entry.become(DeniedInPart, "rulesets.%s denies %s, and asks about %s",
+		t.draft.ruleset, strings.Join(said, ", "), t.askAround(s))
 }
 
 // lostDenies is the error about denied commands of which no rule says any part.

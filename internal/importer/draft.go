@@ -18,8 +18,10 @@ type draft struct {
 	net      []netRule
 	env      []envRule
 	// closed is the entry because of which no program but the tool's own starts.
-	closed  *Entry
-	rules   []rule
+	closed *Entry
+	rules  []rule
+	// wide are rules behind all others, for commands that no rule tells apart from those that are to be stopped.
+	wide    []rule
 	servers []server
 }
 
@@ -48,9 +50,11 @@ type envRule struct {
 	from string
 }
 
-// rule is a rule of the ruleset. One of prefix, exact and hosts is set.
+// rule is a rule of the ruleset: it allows, asks, or else denies. One of prefix, exact and hosts is set; without
+// them it is about every command.
 type rule struct {
 	allow  bool
+	ask    bool
 	prefix []string
 	exact  []string
 	hosts  []string
@@ -97,7 +101,7 @@ func (d *draft) text(head string) string {
 	if d.confines && d.closed != nil {
 		fmt.Fprintf(&b, "\n[%s.access.commands] # %s; list the programs that may start\n", "tools."+tomltext.Key(d.tool), d.closed.from())
 	}
-	for _, r := range d.rules {
+	for _, r := range slices.Concat(d.rules, d.wide) {
 		r.write(&b, "rulesets."+tomltext.Key(d.ruleset)+".rules")
 	}
 	for _, s := range d.servers {
@@ -124,14 +128,19 @@ func (r fsRule) writeTo(b *strings.Builder, table string) {
 
 func (r rule) write(b *strings.Builder, table string) {
 	outcome := "deny"
-	if r.allow {
+	switch {
+	case r.allow:
 		outcome = "allow"
+	case r.ask:
+		outcome = "ask"
 	}
 	fmt.Fprintf(b, "\n[[%s]] # %s\noutcome = %q\n", table, r.from, outcome)
 	var own string
 	switch {
 	case len(r.hosts) > 0:
 		fmt.Fprintf(b, "operation = \"fetch\"\nhosts = %s\n", texts(r.hosts))
+		return
+	case len(r.prefix)+len(r.exact) == 0:
 		return
 	case len(r.prefix) > 0:
 		own = "prefix = " + texts([]string{strings.Join(r.prefix, " ")})

@@ -224,7 +224,7 @@ func (f *fence) commands() {
 		if single || f.argv {
 			l.entry.become(Narrowed, "rulesets.%s; processes start no program but those that you list in access.commands", t.draft.ruleset)
 		}
-		stop = append(stop, lineRule{p, true, l.entry})
+		stop = append(stop, lineRule{pattern: p, deny: true, entry: l.entry})
 	}
 	t.commandRules(nil, stop)
 	if f.defaults {

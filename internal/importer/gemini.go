@@ -57,7 +57,7 @@ func (t *translation) ranked(rules []geminiRule) foreign.Policy {
 	var policy foreign.Gemini
 	for _, r := range rules {
 		policy = append(policy, r.GeminiRule)
-		l := lineRule{r.pattern, r.Decision == "deny", r.entry}
+		l := lineRule{pattern: r.pattern, deny: r.Decision == "deny", entry: r.entry}
 		if r.Decision == "allow" {
 			t.allowLine(l, later)
 			continue
@@ -185,7 +185,8 @@ func (g *geminiPolicy) decide(e *Entry, c condition) {
 		e.become(Carried, "rulesets.%s", g.t.draft.ruleset)
 		return
 	case !shell:
-		e.become(Carried, "left to a person")
+		g.t.draft.rules = append(g.t.draft.rules, rule{ask: true, hosts: []string{"*"}, from: e.from()})
+		e.become(Carried, "rulesets.%s", g.t.draft.ruleset)
 		return
 	}
 	if why != "" {
@@ -211,7 +212,7 @@ func (g *geminiPolicy) commands(e *Entry, c condition) {
 	if rest, ok := strings.CutPrefix(c.args, `"command":"`); ok && (grouped(rest) || !strings.Contains(rest, "|")) {
 		regex = rest
 	}
-	patterns := []pattern{{all: true}}
+	patterns := []pattern{{all: true, vague: c.args != "" || len(c.only) > 0}}
 	switch {
 	case len(c.prefixes) > 0:
 		return
@@ -246,7 +247,7 @@ const maxGroups = 3
 // if it is plain, that of each alternative, or one that matches more.
 func expressionPatterns(regex string, depth int) []pattern {
 	if _, err := regexp.Compile(regex); err != nil {
-		return []pattern{{all: true}} // not an expression, or one of JavaScript alone
+		return []pattern{{all: true, vague: true}} // not an expression, or one of JavaScript alone
 	}
 	begin := plainStart.Get().FindString(regex)
 	rest := regex[len(begin):]
@@ -261,12 +262,12 @@ func expressionPatterns(regex string, depth int) []pattern {
 	case rest == "" && begin != "" && len(regex) <= longPrefix:
 		return []pattern{{glob: begin + "*"}}
 	case begin == "", strings.Contains(rest, "|") && !grouped(rest):
-		return []pattern{{all: true}}
+		return []pattern{{all: true, vague: true}}
 	case rest != "" && strings.ContainsAny(rest[:1], "*?{"):
 		begin = begin[:len(begin)-1] // it may be missing
 	}
 	if begin == "" {
-		return []pattern{{all: true}}
+		return []pattern{{all: true, vague: true}}
 	}
 	return []pattern{{glob: begin + "**"}}
 }

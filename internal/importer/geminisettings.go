@@ -46,9 +46,10 @@ func readGeminiSettings(t *translation, docs []*document) foreign.Policy {
 	members := fields{"tools": func(n *jsonc.Node) {
 		known := fields{
 			"core": func(n *jsonc.Node) {
-				g.rest(n, coreRest)
+				g.rest(n, coreRest, pattern{all: true})
 				if !g.tools(n, "allow", core) {
-					g.rest(n, excludedTools) // Gemini CLI has no tool for commands then, whatever the other lists say
+					// Gemini CLI has no tool for commands then, whatever the other lists say.
+					g.rest(n, excludedTools, pattern{all: true})
 				}
 			},
 			"allowed":              func(n *jsonc.Node) { _ = g.tools(n, "allow", allowed) },
@@ -74,10 +75,10 @@ type geminiLists struct {
 	rules []geminiRule
 }
 
-// rest denies the commands that a list does not name.
-func (g *geminiLists) rest(n *jsonc.Node, priority int) {
+// rest denies the commands that a list does not name; a vague pattern has a person asked.
+func (g *geminiLists) rest(n *jsonc.Node, priority int, of pattern) {
 	e := g.d.entry(n, "tools."+n.Key, "")
-	g.rules = append(g.rules, geminiRule{foreign.GeminiRule{Decision: "deny", Priority: priority}, pattern{all: true}, e})
+	g.rules = append(g.rules, geminiRule{foreign.GeminiRule{Decision: "deny", Priority: priority}, of, e})
 }
 
 // narrowed is the name of a tool with a prefix of commands.
@@ -95,7 +96,8 @@ func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) (comma
 		}
 		shell := name == "run_shell_command" || name == "ShellTool"
 		commands = commands || shell
-		r := geminiRule{foreign.GeminiRule{Decision: decision, Priority: priority, Prefix: prefix}, pattern{all: true}, e}
+		said := foreign.GeminiRule{Decision: decision, Priority: priority, Prefix: prefix}
+		r := geminiRule{said, pattern{all: true, vague: part}, e}
 		switch {
 		case strings.Contains(text, "$") || !clean(text):
 			g.d.fault(item.From, "%q is filled in by Gemini CLI, or has characters that are not visible", text)
@@ -113,7 +115,7 @@ func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) (comma
 			g.rules = append(g.rules, r)
 		}
 		if part && priority == allowed && shell {
-			g.rest(n, allowedRest)
+			g.rest(n, allowedRest, pattern{all: true, vague: true})
 		}
 	})
 	return commands

@@ -89,8 +89,10 @@ type translation struct {
 	// unspelled are the patterns that deny names which no rule can spell out.
 	unspelled []*Entry
 	// lost are the denied commands of which no rule says any part.
-	lost   []*Entry
-	faults []error
+	lost []*Entry
+	// decided is true once a rule decides about every command.
+	decided bool
+	faults  []error
 }
 
 // Import reads settings and translates them. After an error there is no text.

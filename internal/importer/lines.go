@@ -14,6 +14,13 @@ func (t *translation) allows(set *ruleset.Set, op ruleset.Operation) bool {
 	return d.Outcome == ruleset.Allow
 }
 
+// unasked reports whether a command that no rule decides may run without a question.
+// See RATIONALE D430.
+func (t *translation) unasked(set *ruleset.Set, line string) bool {
+	d := set.Decide(ruleset.Operation{Command: line, Dir: set.Root}, rulediff.Host())
+	return d.Outcome == ruleset.Unknown && !set.MayStop(ruleset.Execute, &d)
+}
+
 // examples are command lines: each beginning that a rule names, by itself, cut short, and with more
 // words; and each line of the settings, with such beginnings and words for its wildcards.
 func examples(rules []rule, lines []string) []string {

@@ -265,7 +265,7 @@ func (n *nono) commands(m *jsonc.Node) {
 			n.d.list(m, "commands.deny", func(item *jsonc.Node, text string) {
 				e := n.t.add(n.d, item, elementOf("commands.deny", len(stop)), text)
 				n.model.Commands = append(n.model.Commands, text)
-				stop = append(stop, lineRule{commandPattern(text+" *", false), true, e})
+				stop = append(stop, lineRule{pattern: commandPattern(text+" *", false), deny: true, entry: e})
 			})
 			n.t.commandRules(nil, stop)
 		},

@@ -186,16 +186,15 @@ func anyText(pattern string) *regexp.Regexp {
 func (o *opencode) fetches() {
 	rules := o.of("webfetch")
 	last := rules[len(rules)-1]
-	if last.Action == "deny" {
-		o.t.draft.rules = append(o.t.draft.rules, rule{hosts: []string{"*"}, from: last.entry.from()})
+	if last.Action != "allow" {
+		r := rule{ask: last.Action == "ask", hosts: []string{"*"}, from: last.entry.from()}
+		o.t.draft.rules = append(o.t.draft.rules, r)
 	}
 	for _, r := range rules {
 		switch {
 		case r.Permission != "webfetch":
 		case r.Action == "allow":
 			r.entry.become(LeftOut, "it opens every host; write that rule yourself")
-		case r.Action == "ask":
-			r.entry.become(Carried, "left to a person")
 		default:
 			r.entry.become(Carried, "rulesets.%s", o.t.draft.ruleset)
 		}

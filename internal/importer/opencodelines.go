@@ -13,11 +13,13 @@ var touching = strings.Fields("add-content cat cd chdir chmod chown copy-item cp
 func (o *opencode) lines() {
 	var later []lineRule
 	for _, r := range slices.Backward(o.of("bash")) {
-		l := lineRule{o.pattern(r.Pattern), r.Action == "deny", r.entry}
+		l := lineRule{pattern: o.pattern(r.Pattern), deny: r.Action == "deny", entry: r.entry}
 		if r.Action != "allow" {
-			if later = append(later, l); r.Permission == "bash" || r.Action == "deny" {
-				o.t.stopLine(l)
+			if later = append(later, l); r.Permission != "bash" {
+				other := *r.entry // others says what became of it
+				l.entry = &other
 			}
+			o.t.stopLine(l)
 			continue
 		}
 		if r.Permission != "bash" {

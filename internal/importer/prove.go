@@ -300,8 +300,12 @@ func changesDirectory(line string) bool {
 // lines asks a ruleset about examples of command lines and of hosts to fetch from.
 func (t *translation) lines(set *ruleset.Set, p foreign.Policy, out *Proof) error {
 	marks := p.Marks()
-	for _, line := range examples(t.draft.rules, marks.Commands) {
+	stopper, stops := p.(foreign.Stopper)
+	for _, line := range examples(slices.Concat(t.draft.rules, t.draft.wide), marks.Commands) {
 		out.Lines++
+		if stops && stopper.Stops(line) && !changesDirectory(line) && t.unasked(set, line) {
+			return &wider{what: fmt.Sprintf("nobody would be asked about %q, and the settings deny it or ask", line)}
+		}
 		if t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && !p.Runs(line) && !p.Runs(plainly(line)) && !changesDirectory(line) {
 			return &wider{what: fmt.Sprintf("the ruleset would allow %q, and the settings do not", line)}
 		}

@@ -142,9 +142,9 @@ func (v *vscode) entries(n *jsonc.Node) {
 		case !approve.True():
 			v.model.Ask = append(v.model.Ask, item.Key)
 			for _, p := range askedPatterns(item.Key) {
-				v.stop = append(v.stop, lineRule{p, false, e})
+				guard := p.glob != "" && words(item.Key) != nil
+				v.stop = append(v.stop, lineRule{pattern: p, entry: e, guard: guard})
 			}
-			e.become(Carried, "left to a person")
 		case line:
 			e.become(LeftOut, "it is about whole lines; a rule judges each command of a line")
 		default:
@@ -166,12 +166,12 @@ func (v *vscode) own() {
 			}
 		}
 		for _, line := range []string{"git log", "git show", "git branch", "git -C", "git --no-pager"} {
-			v.stop = append(v.stop, lineRule{pattern{prefix: strings.Fields(line)}, false, e})
+			v.stop = append(v.stop, lineRule{pattern: pattern{prefix: strings.Fields(line)}, entry: e, guard: true})
 			v.stop = append(v.stop, boundary(line, e)...)
 		}
 	}
 	for _, name := range names {
-		v.stop = append(v.stop, lineRule{pattern{prefix: []string{name}}, false, e})
+		v.stop = append(v.stop, lineRule{pattern: pattern{prefix: []string{name}}, entry: e, guard: true})
 		v.stop = append(v.stop, boundary(name, e)...)
 	}
 }
@@ -183,7 +183,7 @@ const ends = "./:=@%+,-"
 func boundary(text string, e *Entry) []lineRule {
 	var out []lineRule
 	for _, c := range ends {
-		out = append(out, lineRule{pattern{glob: text + string(c) + "**"}, false, e})
+		out = append(out, lineRule{pattern: pattern{glob: text + string(c) + "**"}, entry: e, guard: true})
 	}
 	return out
 }
@@ -202,7 +202,7 @@ func (v *vscode) approved(key string, e *Entry) {
 		if words(key) != nil && wordAtEnd.Get().MatchString(key) {
 			p = pattern{prefix: words(key)}
 		}
-		v.allow = append(v.allow, lineRule{p, false, e})
+		v.allow = append(v.allow, lineRule{pattern: p, entry: e})
 		return
 	}
 	regex, anchored := strings.CutPrefix(m[1], "^")
@@ -223,7 +223,7 @@ func (v *vscode) approved(key string, e *Entry) {
 		case end != "":
 			p = pattern{prefix: w}
 		}
-		v.allow = append(v.allow, lineRule{p, false, e})
+		v.allow = append(v.allow, lineRule{pattern: p, entry: e})
 	}
 }
 
@@ -234,13 +234,13 @@ func askedPatterns(key string) []pattern {
 	case key == "":
 		return nil
 	case m == nil && strings.ContainsAny(key, `\`):
-		return []pattern{{all: true}}
+		return []pattern{{all: true, vague: true}}
 	case m == nil:
 		return append(textPatterns(key), textPatterns("./"+key)...)
 	}
 	regex, anchored := strings.CutPrefix(m[1], "^")
 	if !anchored || strings.Trim(m[2], "gsu") != "" {
-		return []pattern{{all: true}}
+		return []pattern{{all: true, vague: true}}
 	}
 	return expressionPatterns(regex, 0)
 }

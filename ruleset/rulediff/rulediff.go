@@ -52,7 +52,7 @@ type Class struct {
 func (c *Class) Wider() bool { return rank(c.New.Outcome) > rank(c.Old.Outcome) }
 
 func rank(o ruleset.Outcome) int {
-	return slices.Index([]ruleset.Outcome{ruleset.Deny, ruleset.Unknown, ruleset.Allow}, o)
+	return slices.Index([]ruleset.Outcome{ruleset.Deny, ruleset.Ask, ruleset.Unknown, ruleset.Allow}, o)
 }
 
 // Comparison is the difference of two rulesets.
@@ -265,7 +265,7 @@ func (c *comparison) sampled(what string) {
 		switch {
 		case len(rest) > 0 && equal(rest[:1], []*ruleset.Rule{r}):
 			rest = rest[1:]
-		case r.Outcome == ruleset.Allow:
+		case r.Outcome != ruleset.Deny:
 			c.out.Open = true
 		}
 	}

@@ -151,11 +151,10 @@ func (d SetDoc) Set(root string) (*ruleset.Set, error) {
 	return out, nil
 }
 
-var outcomes = map[string]ruleset.Outcome{ruleset.Allow.String(): ruleset.Allow, ruleset.Deny.String(): ruleset.Deny}
-
 func (d RuleDoc) rule(root string) (*ruleset.Rule, error) {
-	out := &ruleset.Rule{Outcome: outcomes[d.Outcome], Match: d.Match, NotMatch: d.NotMatch, Reason: d.Reason}
-	if out.Outcome == ruleset.Unknown {
+	outcome, ok := ruleset.ParseOutcome(d.Outcome)
+	out := &ruleset.Rule{Outcome: outcome, Match: d.Match, NotMatch: d.NotMatch, Reason: d.Reason}
+	if !ok {
 		return nil, fmt.Errorf("%w: outcome %q", errText, d.Outcome)
 	}
 	for _, name := range d.Operation {

@@ -28,6 +28,7 @@ func example(root string) *ruleset.Set {
 		{Outcome: ruleset.Allow, Kinds: []ruleset.Kind{ruleset.Read, ruleset.Edit}, Matcher: ruleset.Within(root + "/src/a")},
 		{Outcome: ruleset.Allow, Kinds: []ruleset.Kind{ruleset.Fetch}, Matcher: ruleset.Hosts{"*.example.com"}},
 		{Outcome: ruleset.Deny, Kinds: []ruleset.Kind{ruleset.Think}},
+		{Outcome: ruleset.Ask, Kinds: []ruleset.Kind{ruleset.Other}},
 	}}
 }
 

@@ -29,6 +29,7 @@ func (a *analysis) call(c *syntax.CallExpr, in dirs) (*Part, ends) {
 	for _, s := range c.Assigns {
 		inside = append(inside, a.inside(s)...)
 	}
+	assigned := values(c.Assigns)
 	text := a.text(c)
 	if len(words) == 0 {
 		return &Part{Kind: Opaque, Text: text, Why: "a variable is set", Parts: inside}, stays(in)
@@ -42,6 +43,7 @@ func (a *analysis) call(c *syntax.CallExpr, in dirs) (*Part, ends) {
 	p.Doubts = append(p.Doubts, expansions...)
 	if len(c.Assigns) > 0 {
 		p.doubt(Always, "a variable is set for the program")
+		p.Assigned = assigned
 	}
 	if runsWords(words[0]) {
 		for _, q := range inside {
@@ -50,6 +52,23 @@ func (a *analysis) call(c *syntax.CallExpr, in dirs) (*Part, ends) {
 	}
 	p.add(inside...)
 	return p, a.after(words, in)
+}
+
+// values are the values of assignments, of which those of arrays and of expansions are hidden.
+func values(all []*syntax.Assign) []Word {
+	var out []Word
+	for _, s := range all {
+		w := Word{Form: Hidden}
+		switch {
+		case s.Array != nil:
+		case s.Value == nil:
+			w = Word{}
+		default:
+			w, _ = readWord(s.Value)
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // change reads "cd DIR", the one change of directory that is followed.

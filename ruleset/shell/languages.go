@@ -130,6 +130,7 @@ func (a *analysis) interpreter(p *Part, l *language) {
 		p.doubt(at+1, why)
 	case l.script && w.Form == Literal && w.Text != "" && w.Text[0] != '-' && w.Text[0] != '@':
 	default:
+		p.CodeInWords = true
 		for i := at + 1; i < len(p.Words); i++ {
 			p.doubt(i, why)
 		}

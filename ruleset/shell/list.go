@@ -68,6 +68,9 @@ func (a *analysis) list(stmts []*syntax.Stmt, in dirs) ([]*Part, ends) {
 func (a *analysis) stmt(s *syntax.Stmt, in dirs) (*Part, ends) {
 	p, out := a.command(s, in)
 	files := a.redirects(s.Redirs, in)
+	if slices.ContainsFunc(s.Redirs, reading) {
+		p.feeds()
+	}
 	if p.runsInput() {
 		for _, f := range files {
 			f.feedsShell()
@@ -85,6 +88,18 @@ func (a *analysis) stmt(s *syntax.Stmt, in dirs) (*Part, ends) {
 		out.success = out.any
 	}
 	return p, out
+}
+
+// reading reports whether a redirection gives a program its standard input.
+func reading(r *syntax.Redirect) bool {
+	//exhaustive:ignore
+	switch r.Op {
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		w, why := readWord(r.Word)
+		return why != "" || !w.Is("/dev/null")
+	default:
+		return false
+	}
 }
 
 // command takes the command of a statement apart, without its redirections.
@@ -135,6 +150,7 @@ func (a *analysis) binary(c *syntax.BinaryCmd, in dirs) (*Part, ends) {
 	case syntax.Pipe, syntax.PipeAll:
 		// Some shells run the last one themselves.
 		after = stays(in.or(second.any))
+		y.feeds()
 		if y.runsInput() {
 			x.feedsShell()
 		}

@@ -235,18 +235,25 @@ func (g grammar) value(p *Part, s *scanned, o option, value string, attached boo
 		o.value.Text = value
 	case attached || o.at+1 >= len(p.Words) || p.Words[o.at+1].Form != Literal:
 		p.doubt(o.at, "the value of the option "+o.name+" is not literal")
-		o.role = plain
 		if !attached {
 			used = 1
+			if at := o.at + 1; o.role == takes && at < len(p.Words) && p.Words[at].Single {
+				p.Values = append(p.Values, at)
+			}
 		}
+		o.role = plain
 	default:
 		o.from++
 		o.value, used = p.Words[o.from], 1
+		if o.role == takes {
+			p.Values = append(p.Values, o.from)
+		}
 		if t := o.value.Text; len(t) > 1 && t[0] == '-' && (t[1] < '0' || t[1] > '9') {
 			p.doubt(o.from, "the value of the option "+o.name+" looks like an option")
 		}
 	}
 	if g.values != nil && g.values(o.name, o.value.Text) {
+		p.Values = nil
 		p.doubt(o.from, "the value of the option "+o.name+" starts a program")
 	}
 	s.found = append(s.found, o)

@@ -59,6 +59,14 @@ type Part struct {
 	Obeys bool
 	// CodeOnInput is true for a program that runs the code on its standard input.
 	CodeOnInput bool
+	// CodeInWords is true for a program whose words are code in a language that is not read here.
+	CodeInWords bool
+	// Fed is true for a program whose standard input is a pipe, or redirected.
+	Fed bool
+	// Values are the indices of the words that are values of options, and of no importance.
+	Values []int
+	// Assigned are the values of the variables that are set for the program alone.
+	Assigned []Word
 	// ToShell is true for a program whose output is run as code.
 	ToShell bool
 	// Dirs are the directories in which a program may be started, or to which Change may lead. Nil
@@ -102,6 +110,11 @@ func (p *Part) Each(f func(*Part)) {
 // feedsShell marks every program of a part as one whose output is run as code.
 func (p *Part) feedsShell() {
 	p.Each(func(q *Part) { q.ToShell = true })
+}
+
+// feeds marks every program of a part as one that reads what the line gives it.
+func (p *Part) feeds() {
+	p.Each(func(q *Part) { q.Fed = true })
 }
 
 // interprets reports whether some program of a part is an interpreter.

@@ -30,6 +30,10 @@ type Word struct {
 	Text string
 	// Wide is true for a pattern that may become a name elsewhere than below its text.
 	Wide bool
+	// Alternatives is true for a pattern that may become words which are no names of files.
+	Alternatives bool
+	// Single is true for a hidden word that stays one, File for one that names an open file.
+	Single, File bool
 }
 
 // Is reports whether the word is a literal one of this text.
@@ -49,10 +53,31 @@ func readWord(w *syntax.Word) (Word, string) {
 	r := reader{brace: -1}
 	for _, p := range w.Parts {
 		if why := r.part(p); why != "" {
-			return Word{Form: Hidden, Wide: true}, why
+			_, file := p.(*syntax.ProcSubst)
+			return Word{Form: Hidden, Wide: true, Single: single(w), File: file && len(w.Parts) == 1}, why
 		}
 	}
-	return Word{r.form, r.text.String(), r.form == Pattern && wide(r.whole.String())}, ""
+	out := Word{Form: r.form, Text: r.text.String()}
+	if r.form == Pattern {
+		out.Wide, out.Alternatives = wide(r.whole.String()), r.brace >= 0
+	}
+	return out, ""
+}
+
+// single reports whether quotes keep a word with expansions one word. "$@" and its kin become several.
+func single(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		quoted, ok := p.(*syntax.DblQuoted)
+		if !ok {
+			return false
+		}
+		for _, q := range quoted.Parts {
+			if x, is := q.(*syntax.ParamExp); is && (x.Param == nil || x.Param.Value == "@" || x.Index != nil || x.Excl) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // reader puts the text of a word together.

@@ -153,11 +153,19 @@ func (c *Claude) fetchRule(host string, below bool, lists ...[]ToolRule) bool {
 
 // Runs implements Policy.
 func (c *Claude) Runs(line string) bool {
-	match := func(rules []ToolRule) bool {
-		return slices.ContainsFunc(rules, func(r ToolRule) bool { return r.Tool == "Bash" && (r.Whole || c.line(r.Spec, line)) })
-	}
 	unasked := c.Mode == "bypassPermissions" || c.Sandbox != nil && c.AutoAllow
-	return c.Mode != "plan" && !match(c.Deny) && !match(c.Ask) && (unasked || match(c.Allow))
+	return c.Mode != "plan" && !c.match(c.Deny, line) && !c.match(c.Ask, line) && (unasked || c.match(c.Allow, line))
+}
+
+// Stops implements Stopper. The mode plan asks about every command, and dontAsk refuses those that are not allowed.
+func (c *Claude) Stops(line string) bool {
+	return c.Mode == "plan" || c.Mode == "dontAsk" && !c.Runs(line) || c.match(c.Deny, line) || c.match(c.Ask, line)
+}
+
+func (c *Claude) match(rules []ToolRule, line string) bool {
+	return slices.ContainsFunc(rules, func(r ToolRule) bool {
+		return r.Tool == "Bash" && (r.Whole || c.line(r.Spec, line))
+	})
 }
 
 // line compares a command with the specifier of a rule: "x:*" is x alone and with arguments, as is

@@ -1,6 +1,9 @@
 package foreign
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // CodexRules are the rules of Codex for commands, as of version 0.169.0. Of the rules that match, the
 // strictest decides ("codex execpolicy check").
@@ -26,6 +29,12 @@ func (c CodexRules) Runs(line string) bool {
 		allowed = true
 	}
 	return allowed
+}
+
+// Stops implements Stopper.
+func (c CodexRules) Stops(line string) bool {
+	words := strings.Fields(line)
+	return slices.ContainsFunc(c, func(r CodexRule) bool { return r.Decision != "allow" && r.matches(words) })
 }
 
 func (r CodexRule) matches(words []string) bool {

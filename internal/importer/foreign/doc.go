@@ -35,6 +35,12 @@ type Detailed interface {
 	Listens(port uint16) bool
 }
 
+// Stopper is a policy whose settings refuse some commands, or have a person asked about them, by an entry of their own.
+type Stopper interface {
+	// Stops is about one command without lists, pipes and redirections.
+	Stops(line string) bool
+}
+
 // Starter is a policy that keeps processes from starting some programs.
 type Starter interface {
 	// Starts is about a program by its name.

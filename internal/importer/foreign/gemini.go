@@ -57,14 +57,26 @@ func (r GeminiRule) matches(call string) bool {
 
 // Runs implements Policy.
 func (g Gemini) Runs(line string) bool {
-	call, highest, allowed := g.call(line), -1, false
+	allowed, decided := g.decides(line)
+	return decided && allowed
+}
+
+// Stops implements Stopper.
+func (g Gemini) Stops(line string) bool {
+	allowed, decided := g.decides(line)
+	return decided && !allowed
+}
+
+// decides reports whether the rules allow a command, if they say something about it.
+func (g Gemini) decides(line string) (allowed, decided bool) {
+	call, highest := g.call(line), -1
 	for _, r := range g {
 		if r.matches(call) && r.Priority >= highest {
 			allowed = r.Decision == "allow" && (allowed || r.Priority > highest)
 			highest = r.Priority
 		}
 	}
-	return allowed
+	return allowed, highest >= 0
 }
 
 // Reads implements Policy: the rules are about calls of tools.

@@ -188,6 +188,17 @@ func (o *Opencode) Runs(line string) bool {
 	return true
 }
 
+// Stops implements Stopper.
+func (o *Opencode) Stops(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, r := range slices.Backward(o.Rules) {
+		if opencodeMatch(r.Permission, "bash") && opencodeMatch(o.expanded(r.Pattern), line) {
+			return r.Action != "allow"
+		}
+	}
+	return false
+}
+
 // Marks implements Policy.
 func (o *Opencode) Marks() Marks {
 	out := Marks{Paths: []string{o.Dir, path.Join(o.Dir, ".env")}}

@@ -71,6 +71,17 @@ func (v VSCode) Runs(line string) bool {
 	return some(v.Approve, false)
 }
 
+// Stops implements Stopper. That VS Code has a word end at a dash or a dot is nothing that an entry asks for.
+func (v VSCode) Stops(line string) bool {
+	line = strings.TrimSpace(line)
+	return slices.ContainsFunc(v.Ask, func(e string) bool {
+		if !strings.HasPrefix(e, "/") && !strings.HasPrefix(line+" ", e+" ") {
+			return false
+		}
+		return v.matches(e, line, false)
+	})
+}
+
 // Reads implements Policy: the entries are about commands alone.
 func (VSCode) Reads(string) bool { return true }
 

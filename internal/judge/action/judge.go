@@ -68,6 +68,14 @@ func (j *Judge) Command(c Command) Verdict {
 	return j.joined(j.programs(c, tree).And(j.variables(c)).And(j.directory(c)), j.rules(ruleset.Operation{Command: line, Dir: dir, Session: j.Files.Dir}, dialect))
 }
 
+// Whole is the verdict of a rule that denies or asks about every command, of any shell. There need not be one.
+func (j *Judge) Whole(line string) (Verdict, bool) {
+	if j.Rules == nil || !j.Rules.Whole() {
+		return Verdict{}, false
+	}
+	return j.rules(ruleset.Operation{Command: line, Dir: j.Files.Dir}, shell.Foreign), true
+}
+
 // dialect is the language of a command: that of the shell that the ruleset names.
 func (j *Judge) dialect(c Command) shell.Dialect {
 	if c.Words == nil && j.Rules != nil {
@@ -203,10 +211,11 @@ func (j *Judge) rules(op ruleset.Operation, dialect shell.Dialect) Verdict {
 		return Verdict{Outcome: Allow, Reason: why}
 	case ruleset.Deny:
 		return Refused(text+": "+why, cause.Text)
-	case ruleset.Unknown:
+	case ruleset.Unknown, ruleset.Ask:
 	}
 	left := Left(text + ": " + why)
-	left.Doubt = set.MayDeny(op.Kind, &d)
+	left.Asks, left.Doubt = d.Outcome == ruleset.Ask, set.MayStop(op.Kind, &d)
+	d.Leaves(func(p *ruleset.Decision) { left.Asks = left.Asks && p.Own != ruleset.Unknown })
 	return left
 }
 

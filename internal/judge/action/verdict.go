@@ -30,17 +30,22 @@ func (o Outcome) String() string {
 type Verdict struct {
 	Outcome       Outcome
 	Reason, Asked string
-	// Doubt says that a rule of the ruleset that denies may match.
-	Doubt bool
+	// Asks says that a rule has a person asked, and that nothing else is left to one. Doubt says that a rule that
+	// denies or asks matches, or may.
+	Asks, Doubt bool
 }
 
 // And joins the verdicts of two parts of one action.
 func (v Verdict) And(other Verdict) Verdict {
 	doubt := v.Doubt || other.Doubt
+	asks := v.Asks && other.Asks
+	if other.Outcome != v.Outcome {
+		asks = v.Asks && v.Outcome > other.Outcome || other.Asks && other.Outcome > v.Outcome
+	}
 	if other.Outcome > v.Outcome {
 		v = other
 	}
-	v.Doubt = doubt
+	v.Asks, v.Doubt = asks, doubt
 	return v
 }
 
