@@ -64,6 +64,7 @@ var listenerRequests = []string{
 var constants = [...]constant{
 	{"AF_INET", 2},
 	{"AF_INET6", 10},
+	{"AF_NETLINK", 16},
 	{"AF_UNIX", 1},
 	{"CLONE_NEWCGROUP", 0x02000000},
 	{"CLONE_NEWIPC", 0x08000000},

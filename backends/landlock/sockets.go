@@ -23,6 +23,9 @@ func (n internet) tcp() bool { return n.connect || n.listen || n.egress }
 
 var inet = []string{"AF_INET", "AF_INET6"}
 
+// netlink is the family of the sockets that list interfaces.
+var netlink = []string{"AF_NETLINK"}
+
 // datagrams are the sockets of UDP and its relatives.
 var datagrams = []Condition{{Arg: 0, In: inet}, {Arg: 1, Mask: sockTypeMask, In: []string{"SOCK_DGRAM"}}}
 
@@ -40,6 +43,7 @@ func (n internet) filter() []Block {
 	out := []Block{block("socket", Condition{Arg: 0, NotIn: families})}
 	streams := []string{"SOCK_STREAM"}
 	if n.egress {
+		out[0].When[0].NotIn = append(out[0].When[0].NotIn, netlink...)
 		out = append(out, block("socket", Condition{Arg: 0, In: []string{"AF_UNIX"}}, Condition{Arg: 1, Mask: sockTypeMask, NotIn: types}))
 		streams, protocols = append(streams, "SOCK_DGRAM"), append(protocols, "IPPROTO_UDP")
 	} else {
@@ -52,10 +56,14 @@ func (n internet) filter() []Block {
 		)
 	}
 	for _, b := range sockets[1:] {
-		// A trap answers data that is sent to an address.
-		if !n.egress || b.Syscalls[0] != "sendto" {
-			out = append(out, b)
+		switch {
+		case !n.egress:
+		case b.Syscalls[0] == "sendto":
+			continue // a trap answers data that is sent to an address
+		case b.When[0].Mask == sockTypeMask:
+			b = block("socketpair", Condition{Arg: 1, Mask: sockTypeMask, NotIn: append(types, "SOCK_DGRAM")})
 		}
+		out = append(out, b)
 	}
 	return out
 }
@@ -72,6 +80,8 @@ func (n internet) traps() []Trap {
 	}
 	return append(out,
 		Trap{"datagrams", []string{"socket"}, datagrams},
+		Trap{"datagrams", []string{"socketpair"}, []Condition{{Arg: 1, Mask: sockTypeMask, In: []string{"SOCK_DGRAM"}}}},
+		Trap{"interfaces", []string{"socket"}, []Condition{{Arg: 0, In: netlink}}},
 		Trap{"datagrams", []string{"sendto", "recvfrom"}, []Condition{{Arg: 4, NonZero: true}}},
 		Trap{"datagrams", []string{"recvmsg", "sendmsg", "sendmmsg"}, nil},
 		// A resolver asks for errors of its datagrams (ip(7)).

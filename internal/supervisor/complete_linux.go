@@ -60,7 +60,7 @@ func (c programs) returned() (answer, bool) {
 	case c.nr != r.nr || c.args != r.args || c.domain != r.domain:
 		return fails(unix.EACCES), true
 	case r.give:
-		if _, e := c.listener.add(c.id, r.image, r.number); e != 0 {
+		if _, e := c.listener.add(c.id, r.image, r.number, true); e != 0 {
 			return fails(e), true
 		}
 	case r.number >= 0 && !c.refers(r.number, r.image):
@@ -111,7 +111,7 @@ func (c programs) complete(in invocation, want becoming) answer {
 	if want.name == "" {
 		want.called = path.Base(where(want.file()))
 	}
-	number, e := c.listener.add(c.id, fd, -1)
+	number, e := c.listener.add(c.id, fd, -1, true)
 	if e != 0 {
 		return answer{errno: e, then: func() {
 			defer c.awaited()

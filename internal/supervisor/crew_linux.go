@@ -144,7 +144,7 @@ func (a *Attended) Wait(over func()) End {
 	over()
 	_ = unix.Close(int(a.tool.process))
 	a.by.egress.flush()
-	a.by.refuser.end()
+	a.by.pairs.end()
 	a.by.finish(a)
 	a.by.locked.clear()
 	return end

@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"encoding/binary"
-	"net/netip"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,9 +17,12 @@ const whyDatagram = "datagrams reach no host; only questions to name servers are
 // portDNS is the port of name servers (RFC 1035, 4.2.1).
 const portDNS = 53
 
-// datagram makes the pair for a call that asks for a datagram socket.
+// datagram makes the pair for a call that asks for a datagram socket, or for one of netlink.
 func (c sockets) datagram() answer {
-	if c.egress == nil {
+	switch {
+	case c.args[0] == unix.AF_NETLINK:
+		return c.netlink()
+	case c.egress == nil:
 		return c.placeholder()
 	}
 	if p := c.args[2]; p != 0 && p != unix.IPPROTO_UDP {
@@ -46,7 +48,8 @@ func (c sockets) datagram() answer {
 // Programs also connect datagram sockets to learn by which of their own addresses they would
 // reach a host; for them there is no route (RFC 6724).
 func (c sockets) inquire(fd int, raw []byte) answer {
-	if binary.NativeEndian.Uint16(raw) == unix.AF_UNSPEC {
+	switch binary.NativeEndian.Uint16(raw) {
+	case unix.AF_UNSPEC, unix.AF_NETLINK:
 		return answer{}
 	}
 	to, ok := internet(raw)
@@ -168,12 +171,11 @@ func (c sockets) getpeername() answer {
 	if family == unix.AF_UNIX {
 		family = familyOf(to)
 	}
-	return c.name(to, family)
+	return c.name(sockaddr(family, to))
 }
 
 // name writes an address where getpeername(2) and getsockname(2) do.
-func (c sockets) name(to netip.AddrPort, family int) answer {
-	raw := sockaddr(family, to)
+func (c sockets) name(raw []byte) answer {
 	size, e := c.bytes(c.args[2], 4)
 	if e != 0 {
 		return fails(e)

@@ -92,10 +92,13 @@ func (l listener) poll() int16 {
 }
 
 // add puts a descriptor into the table of a caller that goes on waiting, under a free number,
-// or under the given one where that is not negative. The kernel closes it when the caller
+// or under the given one where that is not negative. Where closeOn is true, the kernel closes it when the caller
 // becomes another program.
-func (l listener) add(id uint64, fd, number int) (int, unix.Errno) {
-	a := addition{id: id, srcfd: uint32(fd), newfdFlags: unix.O_CLOEXEC}
+func (l listener) add(id uint64, fd, number int, closeOn bool) (int, unix.Errno) {
+	a := addition{id: id, srcfd: uint32(fd)}
+	if closeOn {
+		a.newfdFlags = unix.O_CLOEXEC
+	}
 	if number >= 0 {
 		a.flags, a.newfd = unix.SECCOMP_ADDFD_FLAG_SETFD, uint32(number)
 	}

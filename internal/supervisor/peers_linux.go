@@ -42,6 +42,31 @@ type peers struct {
 	at recent[uint64, netip.AddrPort]
 	// stands has the sockets that stand for those of datagrams.
 	stands recent[uint64, struct{}]
+	// routes has the sockets that stand for those of netlink, with their numbers there.
+	routes recent[uint64, uint32]
+}
+
+// route notes a socket that stands for one of netlink.
+func (p *peers) route(fd int, number uint32) {
+	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.routes.put(cookie, number)
+}
+
+// routed returns the number of a socket that stands for one of netlink.
+func (p *peers) routed(fd int) (uint32, bool) {
+	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	if err != nil {
+		return 0, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	number, ok := p.routes.entries[cookie]
+	return number, ok
 }
 
 // stand notes a socket that stands for one of datagrams.
@@ -86,11 +111,11 @@ func (p *peers) remember(fd int, to netip.AddrPort) {
 	p.at.put(cookie, to)
 }
 
-// asked reports whether the tool has an address in view at all.
+// asked reports whether the tool has an address in view at all, of the internet or of netlink.
 func (p *peers) asked() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.at.entries) > 0
+	return len(p.at.entries)+len(p.routes.entries) > 0
 }
 
 func (p *peers) peer(fd int) (netip.AddrPort, bool) {

@@ -12,18 +12,25 @@ import (
 // asked (musl, c-ares). The kernel names no sender for a pair of unix sockets, so the supervisor
 // receives for those that stand for datagrams.
 
-// standIn duplicates the socket of a call if it stands for one of datagrams, and returns the server
-// that it has asked.
-func (c sockets) standIn() (fd int, server netip.AddrPort, ok bool) {
+// standIn duplicates the socket of a call if it stands for one of datagrams or of netlink, and returns its own address, and
+// that of the server that it has asked.
+func (c sockets) standIn() (fd int, own, server []byte, ok bool) {
 	if !c.peers.asked() {
-		return -1, server, false
+		return -1, nil, nil, false
 	}
 	fd, family, e := c.socket()
 	if e != 0 || family != unix.AF_UNIX {
-		return -1, server, false
+		return -1, nil, nil, false
 	}
-	server, ok = c.peers.peer(fd)
-	return fd, server, ok
+	if number, routes := c.peers.routed(fd); routes {
+		return fd, kernelAddress(number), kernelAddress(0), true
+	}
+	at, ok := c.peers.peer(fd)
+	if !ok {
+		return -1, nil, nil, false
+	}
+	here := netip.AddrPortFrom(loopback(at.Addr()), 1<<15) // a port of this host
+	return fd, sockaddr(familyOf(at), here), sockaddr(familyOf(at), at), true
 }
 
 // buffer is a place in the caller's memory.
@@ -44,7 +51,7 @@ type reception struct {
 
 // recvfrom receives with the sender's address.
 func (c sockets) recvfrom() answer {
-	fd, server, ok := c.standIn()
+	fd, _, server, ok := c.standIn()
 	if !ok {
 		return proceed
 	}
@@ -73,7 +80,7 @@ const (
 
 // recvmsg receives into several places.
 func (c sockets) recvmsg() answer {
-	fd, server, ok := c.standIn()
+	fd, _, server, ok := c.standIn()
 	if !ok {
 		return proceed
 	}
@@ -107,7 +114,7 @@ const maxDatagram = 64 << 10
 func size(n uint64) int { return int(min(n, maxDatagram)) }
 
 // receive waits for a message if the caller would.
-func (c sockets) receive(fd int, server netip.AddrPort, r reception) answer {
+func (c sockets) receive(fd int, server []byte, r reception) answer {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	waits := err == nil && flags&unix.O_NONBLOCK == 0 && r.flags&unix.MSG_DONTWAIT == 0
 	out := c.deliver(fd, server, r)
@@ -130,7 +137,7 @@ func (c sockets) receive(fd int, server netip.AddrPort, r reception) answer {
 }
 
 // deliver takes a message that is there and writes it to the caller.
-func (c sockets) deliver(fd int, server netip.AddrPort, r reception) answer {
+func (c sockets) deliver(fd int, server []byte, r reception) answer {
 	room := 0
 	for _, b := range r.data {
 		room += b.size
@@ -155,14 +162,13 @@ func (c sockets) deliver(fd int, server netip.AddrPort, r reception) answer {
 }
 
 // putHead writes the sender and the flags of a message.
-func (c sockets) putHead(r reception, server netip.AddrPort, flags int) unix.Errno {
+func (c sockets) putHead(r reception, server []byte, flags int) unix.Errno {
 	word := binary.NativeEndian.AppendUint32
 	if r.nameSize != 0 {
-		from := sockaddr(familyOf(server), server)
-		if e := c.put(r.name.at, from[:min(r.name.size, len(from))]); e != 0 {
+		if e := c.put(r.name.at, server[:min(r.name.size, len(server))]); e != 0 {
 			return e
 		}
-		if e := c.put(r.nameSize, word(nil, uint32(len(from)))); e != 0 {
+		if e := c.put(r.nameSize, word(nil, uint32(len(server)))); e != 0 {
 			return e
 		}
 	}
@@ -175,13 +181,13 @@ func (c sockets) putHead(r reception, server netip.AddrPort, flags int) unix.Err
 	return c.put(r.flagged, word(nil, uint32(flags&(unix.MSG_TRUNC|unix.MSG_EOR))))
 }
 
-// getsockname names a port of this host for a socket that stands for one of datagrams.
+// getsockname names an address of its own for a socket that stands for another.
 func (c sockets) getsockname() answer {
-	_, server, ok := c.standIn()
+	_, own, _, ok := c.standIn()
 	if !ok {
 		return proceed
 	}
-	return c.name(netip.AddrPortFrom(loopback(server.Addr()), 1<<15), familyOf(server))
+	return c.name(own)
 }
 
 func familyOf(a netip.AddrPort) int {

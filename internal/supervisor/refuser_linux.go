@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,22 +19,11 @@ import (
 // name, so that the refusal says which host was asked for.
 // See RATIONALE D384.
 
-// refuser answers the questions to name servers of a tool without a proxy: it refuses each, and looks nothing up.
-type refuser struct {
-	mu   sync.Mutex
-	open map[*os.File]struct{}
-	over bool
-}
-
-// maxRefuser is how many sockets of one tool have their questions read at a time.
-const maxRefuser = 256
-
 // placeholder makes the socket that stands for one of the internet.
 func (c sockets) placeholder() answer {
-	const types = 0xf // net.h, SOCK_TYPE_MASK
 	flags := int(c.args[1])&unix.SOCK_NONBLOCK | unix.SOCK_CLOEXEC
 	hand := answer{hand: true, writes: true, closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
-	if c.args[1]&types == unix.SOCK_STREAM {
+	if c.args[1]&sockTypes == unix.SOCK_STREAM {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|flags, 0)
 		if err != nil {
 			return result(err)
@@ -112,24 +100,11 @@ func (c sockets) ask(fd int, to netip.AddrPort) answer {
 	return answer{}
 }
 
-// refuses has the questions that come by one end of a pair refused until it is closed. It takes the descriptor over.
+// refuses has the questions that come by one end of a pair refused until it is closed, and looks nothing up. It takes the
+// descriptor over.
 func (c sockets) refuses(fd int, read func(io.Reader, []byte) (question, frame []byte, err error)) bool {
-	_ = unix.SetNonblock(fd, true)
-	f := os.NewFile(uintptr(fd), "resolver")
-	r := c.refuser
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.over || len(r.open) >= maxRefuser {
-		_ = f.Close()
-		return false
-	}
-	if r.open == nil {
-		r.open = map[*os.File]struct{}{}
-	}
-	r.open[f] = struct{}{}
 	s, by := c.Supervisor, process{pid: c.process(), name: c.comm()}
-	s.busy.Go(func() {
-		defer r.drop(f)
+	return s.pairs.serve(s, fd, func(f *os.File) {
 		buf := make([]byte, maxQuestion)
 		for {
 			query, frame, err := read(f, buf)
@@ -148,27 +123,6 @@ func (c sockets) refuses(fd int, read func(io.Reader, []byte) (question, frame [
 			}
 		}
 	})
-	return true
-}
-
-func (r *refuser) drop(f *os.File) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.open, f)
-	_ = f.Close()
-}
-
-// end closes all sockets of a tool that has ended.
-func (r *refuser) end() {
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.over = true
-	for f := range r.open {
-		_ = f.Close()
-	}
 }
 
 // readDatagram reads one message. The end of a pair reads nothing when the other is closed.

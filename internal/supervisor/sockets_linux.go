@@ -238,7 +238,11 @@ func (c sockets) bind() answer {
 	if to, ok := internet(raw); ok {
 		return c.take(fd, family, to, raw)
 	}
-	if family != unix.AF_UNIX || binary.NativeEndian.Uint16(raw) != unix.AF_UNIX {
+	asked := binary.NativeEndian.Uint16(raw)
+	if _, routes := c.peers.routed(fd); routes && asked == unix.AF_NETLINK {
+		return c.numbered(raw)
+	}
+	if family != unix.AF_UNIX || asked != unix.AF_UNIX {
 		return c.denies(unix.EACCES, "an address of another family than the socket's")
 	}
 	return c.file(fd, raw)

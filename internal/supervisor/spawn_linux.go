@@ -90,7 +90,7 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 	s.egress.flush()
 	t.finish()
 	s.objects.close()
-	s.refuser.end()
+	s.pairs.end()
 	s.locked.clear()
 	return status, nil
 }

@@ -41,8 +41,8 @@ type Supervisor struct {
 	common sync.Mutex
 	// egress is the way to the egress proxy, nil where no rule names a host.
 	egress *egress
-	// refuser answers for name servers where there is no proxy, nil otherwise.
-	refuser *refuser
+	// pairs are the supervisor's ends of pairs that stand for sockets.
+	pairs pairs
 	// peers are the addresses that the tool has in view, asks the names that it was refused.
 	peers peers
 	asks  names
@@ -178,12 +178,8 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	s.surveys(spec)
 	s.interpreters = interpreted(spec.Programs)
 	s.narrows = policy.view.Tool.Commands.Narrows()
-	switch {
-	case s.egress != nil:
-	case spec.Supervision.Egress:
+	if s.egress == nil && spec.Supervision.Egress {
 		return nil, errNoEgress
-	default:
-		s.refuser = &refuser{}
 	}
 	if o.Mark != nil {
 		s.domains = newDomains(o.Mark.mark)

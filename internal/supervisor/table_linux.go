@@ -84,6 +84,7 @@ func network() map[uint32]handler {
 		unix.SYS_LISTEN:  on(sockets.listen),
 
 		unix.SYS_SOCKET:      on(sockets.datagram),
+		unix.SYS_SOCKETPAIR:  on(sockets.pair),
 		unix.SYS_SENDTO:      on(sockets.sendto),
 		unix.SYS_SENDMSG:     on(sockets.sendmsg),
 		unix.SYS_SENDMMSG:    on(sockets.sendmmsg),

@@ -1,0 +1,155 @@
+package supervisor
+
+import (
+	"encoding/binary"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// By a netlink socket programs list the interfaces, addresses and routes of the host (rtnetlink(7)), as getifaddrs(3) does,
+// and some end without: ZeroMQ, and Node's os.networkInterfaces. By another message it changes them, reaches other
+// processes or listens to the kernel. So a tool gets one end of a pair of unix sockets in its place, and the supervisor
+// asks the kernel for such a list itself. Other files of the host have the same (/proc/self/net).
+// See RATIONALE D436.
+
+// netlink makes the pair for a call that asks for a netlink socket.
+func (c sockets) netlink() answer {
+	switch c.args[1] & sockTypes {
+	case unix.SOCK_RAW, unix.SOCK_DGRAM:
+	default:
+		return fails(unix.ESOCKTNOSUPPORT)
+	}
+	if c.args[2] != unix.NETLINK_ROUTE {
+		return fails(unix.EPROTONOSUPPORT) // as of a kernel that lacks it
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|int(c.args[1])&unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return result(err)
+	}
+	number := uint32(c.process())
+	c.peers.route(pair[0], number)
+	if !c.Supervisor.pairs.serve(c.Supervisor, pair[1], func(f *os.File) { lists(f, number) }) {
+		_ = unix.Close(pair[0])
+		return fails(unix.EMFILE)
+	}
+	return answer{hand: true, writes: true, fd: pair[0], closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
+}
+
+// pair makes the pair that stands for one of unix datagrams. A socket of datagrams takes an address with every message, by
+// which it reaches other processes; one of SOCK_SEQPACKET keeps messages apart, and takes none (unix(7)).
+// See RATIONALE D436.
+func (c sockets) pair() answer {
+	old, e := c.bytes(c.args[3], 8) // int sv[2]
+	if e == 0 {
+		e = c.put(c.args[3], old)
+	}
+	switch {
+	case c.args[0] != unix.AF_UNIX:
+		return c.denies(unix.EACCES, whyDatagram)
+	case e != 0:
+		return fails(e)
+	case c.args[2] != 0:
+		return fails(unix.EPROTONOSUPPORT)
+	}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|int(c.args[1])&unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return result(err)
+	}
+	defer unix.Close(ends[0])
+	defer unix.Close(ends[1])
+	if !c.current() {
+		return fails(unix.EINTR)
+	}
+	var numbers []byte
+	for _, end := range ends {
+		n, e := c.listener.add(c.id, end, -1, c.args[1]&unix.SOCK_CLOEXEC != 0)
+		if e != 0 {
+			return fails(e)
+		}
+		numbers = binary.NativeEndian.AppendUint32(numbers, uint32(n))
+	}
+	return fails(c.put(c.args[3], numbers))
+}
+
+// numbered binds such a socket, which has a number already. Nothing is heard of groups (netlink(7)).
+func (c sockets) numbered(raw []byte) answer {
+	const groups = 8 // of struct sockaddr_nl
+	switch {
+	case len(raw) < unix.SizeofSockaddrNetlink:
+		return fails(unix.EINVAL)
+	case binary.NativeEndian.Uint32(raw[groups:]) != 0:
+		return c.denies(unix.EPERM, "what changes in the network of this host is not told")
+	}
+	return answer{}
+}
+
+// kernelAddress is the address of the kernel in netlink, and of a socket with a number (struct sockaddr_nl).
+func kernelAddress(number uint32) []byte {
+	out := binary.NativeEndian.AppendUint16(nil, unix.AF_NETLINK)
+	out = binary.NativeEndian.AppendUint32(append(out, 0, 0), number)
+	return append(out, 0, 0, 0, 0)
+}
+
+// lists answers the requests for lists that come by one end of a pair, until the other, of a socket with this number, is closed.
+func lists(f *os.File, number uint32) {
+	buf := make([]byte, maxRequest)
+	for {
+		n, err := f.Read(buf)
+		if err != nil || n == 0 {
+			return
+		}
+		for _, reply := range listed(buf[:n], number) {
+			if _, err := f.Write(reply); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// maxRequest is the largest request that is read.
+const maxRequest = 4096
+
+// listed answers a request: by a message for each entry of a list, and one that ends it, or by an error.
+func listed(request []byte, number uint32) (out [][]byte) {
+	const header = unix.SizeofNlMsghdr
+	if len(request) < header {
+		return nil
+	}
+	word, short := binary.NativeEndian.Uint32, binary.NativeEndian.Uint16
+	kind, flags, sequence := short(request[4:]), short(request[6:]), word(request[8:])
+	message := func(kind, flags uint16, body ...byte) []byte {
+		m := binary.NativeEndian.AppendUint32(nil, uint32(header+len(body)))
+		m = binary.NativeEndian.AppendUint16(binary.NativeEndian.AppendUint16(m, kind), flags)
+		m = binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(m, sequence), number)
+		return append(m, body...)
+	}
+	refuse := func(e unix.Errno) [][]byte {
+		code := binary.NativeEndian.AppendUint32(nil, -uint32(e))
+		return [][]byte{message(unix.NLMSG_ERROR, 0, append(code, request[:header]...)...)}
+	}
+	switch kind {
+	case unix.RTM_GETLINK, unix.RTM_GETADDR, unix.RTM_GETROUTE:
+	default:
+		return refuse(unix.EPERM)
+	}
+	if flags&unix.NLM_F_DUMP != unix.NLM_F_DUMP || len(request) == header {
+		return refuse(unix.EOPNOTSUPP)
+	}
+	family := int(request[header])
+	if kind == unix.RTM_GETLINK {
+		family = unix.AF_UNSPEC
+	}
+	table, err := syscall.NetlinkRIB(int(kind), family)
+	all, err2 := syscall.ParseNetlinkMessage(table)
+	if err != nil || err2 != nil {
+		return refuse(unix.EAGAIN)
+	}
+	for _, m := range all {
+		if m.Header.Type >= unix.NLMSG_MIN_TYPE {
+			out = append(out, message(m.Header.Type, m.Header.Flags, m.Data...))
+		}
+	}
+	return append(out, message(unix.NLMSG_DONE, unix.NLM_F_MULTI, 0, 0, 0, 0))
+}
