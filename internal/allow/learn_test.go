@@ -1,6 +1,7 @@
 package allow
 
 import (
+	"github.com/accessc/accessc/internal/approvals"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -381,5 +382,35 @@ func TestLearnKeeps(t *testing.T) {
 	then, err := p.After(lesson.Plan)
 	if err != nil || !then.Permits(entries[0]) || then.Permits(entries[1]) || !then.Permits(entries[2]) {
 		t.Errorf("%v\n%s", err, lesson.Plan.New)
+	}
+}
+
+// TestLearnBesidePermitted: what a rule of the user permits outside of the workspace, such as a change, keeps no other operation from
+// being proposed. Cause: each was left out, for the reason that would forbid to propose the user's rule again.
+func TestLearnBesidePermitted(t *testing.T) {
+	req, base := world(t, map[string]string{
+		"ws/a": "", "home/p/a": "", "ws/accessc.toml": "[tools.t]\nsource = 'local'\ncommand = 'sh'\n" +
+			"access.fs = [{ path = 'a', read = true }, { path = '~/p/a', external = true, read = true, write = true }]\n",
+	})
+	_, err := approvals.Update(req.Compile.State.Approvals(), func(s *approvals.Store) error {
+		return s.Approve(approvals.Mount{RulePath: "~/p/a", CanonicalTarget: base + "/home/p/a"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := []denial.Entry{
+		{Times: 1, Question: []string{"update", base + "/home/p/a"}}, {Times: 1, Question: []string{"create", base + "/ws/new"}},
+		{Times: 1, Question: []string{"read", base + "/home/.ssh/id"}},
+	}
+	if !p.Permits(entries[0]) {
+		t.Fatal("the rule of the user is not in force")
+	}
+	lesson, err := p.Learn(entries, "", nil)
+	if err != nil || lesson.Plan == nil || len(lesson.Left) != 1 || lesson.Left[0].Entries[0] != 2 {
+		t.Fatalf("%+v, %v", lesson, err)
 	}
 }

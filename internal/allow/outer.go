@@ -48,9 +48,8 @@ func (p *Planner) outer(g group) (*outer, string) {
 	if err != nil {
 		return nil, "nothing is there, so no rule can lead there"
 	}
-	first, _, _ := strings.Cut(at.Path, "/")
 	why := p.outside(abs, info.IsDir())
-	if first == "etc" && info.Mode().IsRegular() {
+	if ir.Within("/etc", abs) && info.Mode().IsRegular() {
 		if why = ""; p.sensitiveAt(abs, filepath.ToSlash(p.req.Compile.Layers.Home)) {
 			why = "it is sensitive; if it is meant, write the rule yourself"
 		}
@@ -72,9 +71,9 @@ func (p *Planner) outer(g group) (*outer, string) {
 }
 
 // beyond is an operation on one place outside of the workspace with the external rule for it. Other
-// operations stay as they are, and so do those in a layer that cannot name the place.
+// operations stay as they are, and so do those that are permitted by now and those in a layer that cannot name the place.
 func (p *Planner) beyond(a Ask) (Ask, error) {
-	if a.external != nil || a.extends != "" || !p.isOutside(a) {
+	if a.external != nil || a.extends != "" || !p.isOutside(a) || a.Allowed(p.View) {
 		return a, nil
 	}
 	place, why := p.outer(group{asks: []Ask{a}, dir: a.At})
