@@ -47,6 +47,37 @@ func TestListensEverywhere(t *testing.T) {
 	}
 }
 
+// TestAsksUntilThere: a tool that may listen is told that nobody listens yet, as clients expect that wait for a server of their
+// own; it is refused a server of the host.
+func TestAsksUntilThere(t *testing.T) {
+	t.Parallel()
+	localhost := ir.Host{Kind: ir.HostName, Name: ir.Localhost}
+	x := passing(t, []ir.NetRule{{Host: localhost, Listen: true, Allow: true}, {Host: localhost, Listen: true, Port: 1}})
+	defer x.stop()
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		fd, err := boundSocket(netip.MustParseAddr(host), netip.AddrPortFrom(netip.MustParseAddr(host), 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+		ask := func(port int) syscall.Errno {
+			return x.exchange(t, attempt{Op: "passage", A: "- " + host + " " + strconv.Itoa(port)})[0]
+		}
+		if e := ask(portOf(fd)); e != unix.ECONNREFUSED {
+			t.Errorf("%s: nobody listens: %v", host, e)
+		}
+		if err := unix.Listen(fd, 1); err != nil {
+			t.Fatal(err)
+		}
+		if e := ask(portOf(fd)); e != unix.EACCES {
+			t.Errorf("%s: the host listens: %v", host, e)
+		}
+		if e := ask(1); e != unix.EACCES {
+			t.Errorf("%s: where it may not listen: %v", host, e)
+		}
+	}
+}
+
 func init() {
 	attempts["everywhere"] = func(a, _ name) error {
 		var host, how string

@@ -214,6 +214,11 @@ func (l *listeners) own(tid int, to netip.AddrPort) bool {
 	})
 }
 
+// nobody reports whether no socket would accept a connection to a loopback address.
+func (l *listeners) nobody(tid int, to netip.AddrPort) bool {
+	return to.Addr().Unmap().IsLoopback() && len(listening(tid, "tcp", to))+len(listening(tid, "tcp6", to)) == 0
+}
+
 // stateListen is TCP_LISTEN (include/net/tcp_states.h), as /proc/net/tcp writes it.
 const stateListen = "0A"
 

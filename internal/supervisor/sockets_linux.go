@@ -106,6 +106,8 @@ func (c sockets) reach(fd int, to netip.AddrPort, raw []byte) answer {
 	}
 	switch {
 	case direct.allowed():
+	case c.policy.listen(to).allowed() && c.listeners.nobody(c.tid, to):
+		return fails(unix.ECONNREFUSED) // as programs are told that ask until a server of their own is there
 	case c.egress != nil:
 		return answer{wait: func() answer { return c.route(fd, to) }}
 	}
