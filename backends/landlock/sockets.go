@@ -44,6 +44,10 @@ func (n internet) filter() []Block {
 	streams := []string{"SOCK_STREAM"}
 	if n.egress {
 		out[0].When[0].NotIn = append(out[0].When[0].NotIn, netlink...)
+		out = append(out,
+			block("socket", Condition{Arg: 0, In: netlink}, Condition{Arg: 1, NotIn: []string{"SOCK_RAW|SOCK_CLOEXEC"}}),
+			block("socket", Condition{Arg: 0, In: netlink}, Condition{Arg: 2, NotIn: []string{"NETLINK_ROUTE"}}),
+		)
 		out = append(out, block("socket", Condition{Arg: 0, In: []string{"AF_UNIX"}}, Condition{Arg: 1, Mask: sockTypeMask, NotIn: types}))
 		streams, protocols = append(streams, "SOCK_DGRAM"), append(protocols, "IPPROTO_UDP")
 	} else {
@@ -110,7 +114,9 @@ func (s *Supervision) Named() *Supervision {
 	out.Traps = append(out.Traps, all.traps()...)
 	if !n.tcp() {
 		// No socket of the tool takes the options of the internet, and programs give up on one that does not.
-		out.Traps = slices.DeleteFunc(out.Traps, func(t Trap) bool { return t.Syscalls[0] == "setsockopt" })
+		out.Traps = slices.DeleteFunc(out.Traps, func(t Trap) bool {
+			return t.Syscalls[0] == "setsockopt" || t.Group == "datagrams" && t.Syscalls[0] == "socket"
+		})
 		out.Traps = append(out.Traps,
 			Trap{"datagrams", []string{"socket"}, []Condition{{Arg: 0, In: inet}}},
 			Trap{"datagrams", []string{"setsockopt"}, []Condition{

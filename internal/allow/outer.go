@@ -49,7 +49,7 @@ func (p *Planner) outer(g group) (*outer, string) {
 		return nil, "nothing is there, so no rule can lead there"
 	}
 	why := p.outside(abs, info.IsDir())
-	if ir.Within("/etc", abs) && info.Mode().IsRegular() {
+	if ir.Within(abs, "/etc") && info.Mode().IsRegular() {
 		if why = ""; p.sensitiveAt(abs, filepath.ToSlash(p.req.Compile.Layers.Home)) {
 			why = "it is sensitive; if it is meant, write the rule yourself"
 		}

@@ -29,7 +29,7 @@ func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	if c := t.Command; c != nil && !c.Shell && !strings.Contains(c.Program, "{{") {
 		if abs, ok := r.Lookup(t)(c.Program); ok {
 			f.Program = r.program(f.Bindings, abs)
-			f.Withheld = withheld(c, abs, f)
+			f.Withheld = r.withheld(t, abs, f)
 		}
 	}
 	f.Interpreters = r.interpreters(t, f)

@@ -11,20 +11,33 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// withheld reports whether a configuration chose the file of a tool's own program: by a path, or by a link of the
-// workspace that stands in the PATH. That is no rule, which would need an approval to let the tool read a file outside.
-// A link that lies in the base is the administrator's.
+// withheld reports whether a configuration leads to the file of a tool's own program where a reader does not see it: by a
+// link of the workspace or by "..", or to a sensitive place. Such a file takes a rule, and so an approval. An absolute path
+// says which file it is, and a link that lies in the base is the administrator's.
 // See RATIONALE D421.
-func withheld(c *ir.Command, abs string, f ir.Facts) bool {
+func (r *Result) withheld(t *ir.Tool, abs string, f ir.Facts) bool {
+	c := t.Command
 	if c.Origin.Layer == ir.LayerNone {
 		return false // the user named it for this start
 	}
 	at := f.Bindings.Locate(path.Clean(abs))
-	if at.Root.Kind != ir.System {
+	switch {
+	case at.Root.Kind != ir.System:
 		return true
+	case path.IsAbs(c.Program) && path.Clean(c.Program) == c.Program:
+		return r.holdsSecrets(t, f)
 	}
 	within := !slices.Contains(strings.Split(abs, "/"), "..") && around(f.Base, at).Has(ir.Execute)
 	return strings.Contains(filepath.ToSlash(c.Program), "/") && !within
+}
+
+// holdsSecrets reports whether a tool's own program lies in a place of the user's home that is sensitive.
+func (r *Result) holdsSecrets(t *ir.Tool, f ir.Facts) bool {
+	at, _ := f.Bindings.Path(*f.Program)
+	return slices.ContainsFunc(t.Sensitive, func(p ir.SensitivePattern) bool {
+		rest, ok := strings.CutPrefix(p.Pattern, "~/")
+		return ok && r.Resolver.Home != "" && ir.Within(at, path.Join(r.Resolver.Home, rest))
+	})
 }
 
 // ownProgram warns where a tool's own program lies in the workspace, or was named by its path, and the policy does

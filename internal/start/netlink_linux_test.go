@@ -43,7 +43,7 @@ func TestInterfaces(t *testing.T) {
 	for how, want := range map[string]syscall.Errno{
 		"list": 0, "sendmsg": 0, "name": 0,
 		"change": unix.EPERM, "one": unix.EOPNOTSUPP, "neighbours": unix.EPERM, "groups": unix.EPERM, "short": unix.EINVAL,
-		"events": unix.EPROTONOSUPPORT, "generic": unix.EPROTONOSUPPORT, "stream": unix.ESOCKTNOSUPPORT, "many": unix.EMFILE,
+		"events": unix.EACCES, "generic": unix.EACCES, "stream": unix.EACCES, "open": unix.EACCES, "many": unix.EMFILE,
 	} {
 		if e := x.exchange(t, attempt{Op: "netlink", A: how, B: strings.ReplaceAll(host, "/", "|")})[0]; e != want {
 			t.Errorf("%s: %v, want %v", how, e, want)
@@ -57,11 +57,14 @@ func init() {
 
 func byNetlink(how, host string) error {
 	protocol := map[string]int{"events": unix.NETLINK_KOBJECT_UEVENT, "generic": unix.NETLINK_GENERIC}[how]
-	kind := unix.SOCK_RAW
-	if how == "stream" {
+	kind := unix.SOCK_RAW | unix.SOCK_CLOEXEC
+	switch how {
+	case "stream":
 		kind = unix.SOCK_STREAM
+	case "open":
+		kind &^= unix.SOCK_CLOEXEC
 	}
-	fd, err := unix.Socket(unix.AF_NETLINK, kind|unix.SOCK_CLOEXEC, protocol)
+	fd, err := unix.Socket(unix.AF_NETLINK, kind, protocol)
 	if err != nil {
 		return err
 	}
@@ -210,8 +213,11 @@ func init() {
 				return err
 			}
 		}
-		_ = unix.Sendto(int(pair[0]), []byte("away"), 0, &unix.SockaddrUnix{Name: b.path})
-		_, _ = unix.SendmsgN(int(pair[0]), []byte("away"), nil, &unix.SockaddrUnix{Name: b.path}, 0)
+		to := &unix.SockaddrUnix{Name: b.path}
+		e := unix.Sendto(int(pair[0]), []byte("away"), 0, to)
+		if _, e2 := unix.SendmsgN(int(pair[0]), []byte("away"), nil, to, 0); e != unix.EACCES || e2 != unix.EACCES {
+			return unix.EBADMSG
+		}
 		buf := make([]byte, 16)
 		for _, text := range []string{"one", "three"} {
 			if n, err := unix.Read(int(pair[1]), buf); err != nil || string(buf[:n]) != text {

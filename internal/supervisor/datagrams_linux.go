@@ -14,6 +14,9 @@ import (
 // whyDatagram is the reason for refusing datagrams.
 const whyDatagram = "datagrams reach no host; only questions to name servers are answered"
 
+// whyPaired is the reason for refusing an address at a pair.
+const whyPaired = "what a pair of datagram sockets sends goes to its other end alone"
+
 // portDNS is the port of name servers (RFC 1035, 4.2.1).
 const portDNS = 53
 
@@ -81,7 +84,10 @@ func (c sockets) sendto() answer {
 		return fails(e)
 	}
 	to, ok := internet(raw)
-	if family != unix.AF_UNIX || !ok {
+	switch {
+	case family == unix.AF_UNIX && c.peers.paired(fd):
+		return c.denies(unix.EACCES, whyPaired)
+	case family != unix.AF_UNIX || !ok:
 		return proceed
 	}
 	if to.Port() != portDNS {
@@ -114,7 +120,8 @@ func (c sockets) sends(messages int) answer {
 		return proceed
 	}
 	stands, connected := c.peers.datagram(fd)
-	if !stands {
+	paired := c.peers.paired(fd)
+	if !stands && !paired {
 		return proceed
 	}
 	const each = 64 // struct mmsghdr, which begins with struct msghdr
@@ -125,14 +132,17 @@ func (c sockets) sends(messages int) answer {
 		}
 		at, size := binary.NativeEndian.Uint64(head), binary.NativeEndian.Uint32(head[msgNameSize:])
 		if at == 0 || size < 2 || size > maxAddress {
-			if !connected {
+			if stands && !connected {
 				return fails(unix.EDESTADDRREQ)
 			}
 			continue
 		}
 		raw, e := c.bytes(at, int(size))
-		if e != 0 {
+		switch {
+		case e != 0:
 			return fails(e)
+		case paired:
+			return c.denies(unix.EACCES, whyPaired)
 		}
 		to, ok := internet(raw)
 		if ok && to.Port() != portDNS {

@@ -14,17 +14,9 @@ import (
 // asks the kernel for such a list itself. Other files of the host have the same (/proc/self/net).
 // See RATIONALE D436.
 
-// netlink makes the pair for a call that asks for a netlink socket.
+// netlink makes the pair for a call that asks for a netlink socket as C libraries and Go do. The filter refuses others.
 func (c sockets) netlink() answer {
-	switch c.args[1] & sockTypes {
-	case unix.SOCK_RAW, unix.SOCK_DGRAM:
-	default:
-		return fails(unix.ESOCKTNOSUPPORT)
-	}
-	if c.args[2] != unix.NETLINK_ROUTE {
-		return fails(unix.EPROTONOSUPPORT) // as of a kernel that lacks it
-	}
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|int(c.args[1])&unix.SOCK_NONBLOCK, 0)
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return result(err)
 	}
@@ -34,7 +26,7 @@ func (c sockets) netlink() answer {
 		_ = unix.Close(pair[0])
 		return fails(unix.EMFILE)
 	}
-	return answer{hand: true, writes: true, fd: pair[0], closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
+	return answer{hand: true, writes: true, fd: pair[0], closeOn: true}
 }
 
 // pair makes the pair that stands for one of unix datagrams. A socket of datagrams takes an address with every message, by
@@ -64,6 +56,7 @@ func (c sockets) pair() answer {
 	}
 	var numbers []byte
 	for _, end := range ends {
+		c.peers.end(end)
 		n, e := c.listener.add(c.id, end, -1, c.args[1]&unix.SOCK_CLOEXEC != 0)
 		if e != 0 {
 			return fails(e)

@@ -42,6 +42,8 @@ type peers struct {
 	at recent[uint64, netip.AddrPort]
 	// stands has the sockets that stand for those of datagrams.
 	stands recent[uint64, struct{}]
+	// ends has the ends of pairs that stand for pairs of datagram sockets.
+	ends recent[uint64, struct{}]
 	// routes has the sockets that stand for those of netlink, with their numbers there.
 	routes recent[uint64, uint32]
 }
@@ -80,11 +82,34 @@ func (p *peers) stand(fd int) {
 	p.stands.put(cookie, struct{}{})
 }
 
+// end notes an end of a pair that stands for one of datagrams.
+func (p *peers) end(fd int) {
+	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ends.put(cookie, struct{}{})
+}
+
+// paired reports whether a socket is an end of such a pair.
+func (p *peers) paired(fd int) bool {
+	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	if err != nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.ends.entries[cookie]
+	return ok
+}
+
 // datagrams reports whether the tool has sockets that stand for those of datagrams.
 func (p *peers) datagrams() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.stands.entries) > 0
+	return len(p.stands.entries)+len(p.ends.entries) > 0
 }
 
 // datagram reports whether a socket stands for one of datagrams, and whether it has a peer in the eyes of the tool.
