@@ -7,7 +7,7 @@ import (
 
 // ProtectedVersion is the version of the list of protected paths. It changes with every
 // change of the list.
-const ProtectedVersion = 5
+const ProtectedVersion = 6
 
 // ProtectedPath is a place of a workspace whose files decide which programs later run outside
 // of the sandbox, or are the policy. A grant on a directory around it does not permit creating,
@@ -172,6 +172,7 @@ var protected = [...]ProtectedPath{
 	{Path: ".exrc", Why: editorRuns},
 	{Path: ".forgejo/workflows", Why: serverRuns},
 	{Path: ".gemini", Why: agentRuns},
+	{Path: ".git/branches", Why: WhyGit}, // remotes in an old form (gitrepository-layout(5)): git runs hooks of the repository that one names
 	{Path: ".git/commondir", Why: WhyGit},
 	{Path: ".git/config", Why: WhyGit},
 	{Path: ".git/config.lock", Why: WhyLock},
@@ -181,6 +182,7 @@ var protected = [...]ProtectedPath{
 	{Path: ".git/info/attributes", Why: WhyGit},
 	{Path: ".git/info/attributes.lock", Why: WhyLock},
 	{Path: ".git/modules", Why: WhyGit},
+	{Path: ".git/remotes", Why: WhyGit},
 	{Path: ".git/worktrees", Why: WhyGit},
 	{Path: ".gitea/workflows", Why: serverRuns},
 	{Path: ".githooks", Why: WhyGit},
