@@ -151,7 +151,7 @@ func (c *initCmd) share(g *globals, t *survey.Tool) (link func() error, err erro
 			err = dir.LinkHome(t.Name, name, login)
 		}
 		if err != nil {
-			return usagef("the link in the home of %s: %v; accessc home clear %s makes room", t.Name, oserr.Reason(err), t.Name)
+			return usagef("the link in the home of %s: %v; accessc home clear %s makes room, then call this again", t.Name, oserr.Reason(err), t.Name)
 		}
 		return nil
 	}, nil
@@ -190,6 +190,12 @@ func (c *initCmd) add(g *globals, dir string, agent *survey.Tool, link func() er
 	switch {
 	case err != nil:
 		return usagef("%w; nothing was changed", err)
+	case slices.Contains(old.Tools(), agent.Name) && c.Login == "shared" && agent.Reads(string(f.Data)):
+		if err := link(); err != nil {
+			return err
+		}
+		fmt.Fprintf(g.stderr, "the home of %s has a link to your login\nnext: %s%s\n", agent.Name, c.approvals(g), next(agent))
+		return nil
 	case slices.Contains(old.Tools(), agent.Name):
 		return usagef("%s has a tool %s already; nothing was changed. Next: accessc exec %s", name, agent.Name, agent.Name)
 	}

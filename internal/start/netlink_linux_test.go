@@ -2,9 +2,11 @@ package start_test
 
 import (
 	order "encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,7 +43,7 @@ func TestInterfaces(t *testing.T) {
 	x := passing(t, nil)
 	defer x.stop()
 	for how, want := range map[string]syscall.Errno{
-		"list": 0, "sendmsg": 0, "name": 0,
+		"list": 0, "sendmsg": 0, "name": 0, "signal": unix.EINTR, "empty": 0,
 		"change": unix.EPERM, "one": unix.EOPNOTSUPP, "neighbours": unix.EPERM, "groups": unix.EPERM, "short": unix.EINVAL,
 		"events": unix.EACCES, "generic": unix.EACCES, "stream": unix.EACCES, "open": unix.EACCES, "many": unix.EMFILE,
 	} {
@@ -97,6 +99,8 @@ func byNetlink(how, host string) error {
 		return nil
 	case "sendmsg":
 		return ask(unix.RTM_GETROUTE, list, func(r []byte) error { return unix.Sendmsg(fd, r, nil, &unix.SockaddrNetlink{}, 0) })
+	case "empty":
+		return ask(unix.RTM_GETROUTE, list, func(r []byte) error { return errors.Join(send(nil), send(r)) })
 	case "change":
 		return ask(unix.RTM_NEWLINK, unix.NLM_F_REQUEST|unix.NLM_F_ACK, send)
 	case "neighbours":
@@ -108,6 +112,8 @@ func byNetlink(how, host string) error {
 	case "short":
 		_, _, e := unix.Syscall(unix.SYS_BIND, uintptr(fd), uintptr(unsafe.Pointer(&[4]byte{unix.AF_NETLINK})), 4)
 		return fault(e)
+	case "signal":
+		return signalled(fd)
 	case "many":
 		return tooMany()
 	}
@@ -138,6 +144,30 @@ func answered(fd int) error {
 			}
 		}
 	}
+}
+
+// signalled waits for a message that does not come, while signals do.
+func signalled(fd int) error {
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 5}); err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	tid, over := unix.Gettid(), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				_ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) // which Go handles
+				runtime.Gosched()
+			}
+		}
+	}()
+	defer close(over)
+	_, _, err := unix.Recvfrom(fd, make([]byte, 16), 0)
+	return err
 }
 
 // tooMany makes sockets until it gets no more.

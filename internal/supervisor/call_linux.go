@@ -169,6 +169,16 @@ func status(pid int, field string) string {
 	return strings.TrimSpace(string(value))
 }
 
+// signalled reports whether the caller has a signal to handle, for which the kernel does not interrupt a call that the
+// supervisor holds (child_linux.go, filterFlags).
+func (c *caller) signalled() bool {
+	set := func(field string) uint64 {
+		n, _ := strconv.ParseUint(status(c.tid, field), 16, 64)
+		return n
+	}
+	return (set("SigPnd")|set("ShdPnd"))&^set("SigBlk") != 0
+}
+
 // process is the thread group of the caller, 0 if it is gone.
 func (c *caller) process() int {
 	n, _ := strconv.Atoi(status(c.tid, "Tgid"))

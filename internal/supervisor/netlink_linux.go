@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"encoding/binary"
+	"io"
 	"os"
 	"syscall"
 
@@ -90,7 +91,7 @@ func lists(f *os.File, number uint32) {
 	buf := make([]byte, maxRequest)
 	for {
 		n, err := f.Read(buf)
-		if err != nil || n == 0 {
+		if err != nil && (err != io.EOF || hungUp(f)) {
 			return
 		}
 		for _, reply := range listed(buf[:n], number) {
@@ -99,6 +100,20 @@ func lists(f *os.File, number uint32) {
 			}
 		}
 	}
+}
+
+// hungUp tells the end of a pair from an empty message, which reads as one.
+func hungUp(f *os.File) bool {
+	gone := true
+	c, err := f.SyscallConn()
+	if err == nil {
+		_ = c.Control(func(fd uintptr) {
+			at := []unix.PollFd{{Fd: int32(fd)}}
+			_, err := unix.Poll(at, 0)
+			gone = err != nil || at[0].Revents != 0
+		})
+	}
+	return gone
 }
 
 // maxRequest is the largest request that is read.

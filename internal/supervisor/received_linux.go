@@ -128,6 +128,9 @@ func (c sockets) receive(fd int, server []byte, r reception) answer {
 			if out := c.deliver(fd, server, r); out.errno != unix.EAGAIN {
 				return out
 			}
+			if c.signalled() {
+				return fails(unix.EINTR)
+			}
 			if late := time.Duration(limit.Nano()); late > 0 && time.Since(begin) >= late {
 				return fails(unix.EAGAIN)
 			}
