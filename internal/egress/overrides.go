@@ -66,7 +66,7 @@ func unescaped(s string) string {
 var (
 	kinds = []string{
 		"original", "raw", "rewrite", "rewritten", "forwarded", "accel", "override",
-		"unencoded", "replaced", "real", "request",
+		"unencoded", "replaced", "real", "request", "invoke", "matched",
 	}
 	parts = []string{"url", "uri", "path", "pathname", "prefix", "redirect", "target"}
 )
@@ -83,6 +83,10 @@ func overrides(name string) bool {
 	case len(words) > 1 && words[0] == "access" && words[1] == "control": // CORS asks about a later request
 		return false
 	case joined, name == "destination": // where a COPY or MOVE goes (RFC 4918, 10.3)
+		return true
+	case has("copy") && has("source"), has("middleware") && has("rewrite"): // where stores of objects copy from, Next.js
+		return true
+	case len(words) == 2 && words[0] == "x" && has("url", "uri", "path", "pathname"):
 		return true
 	case has("method", "verb"), has("http") && has("action"):
 		return len(words) > 1
