@@ -114,6 +114,9 @@ func Compile(opts Options) (*Result, error) {
 	drafts := c.gather(set.Layers)
 	res.first, res.named = map[string]ir.Pos{}, map[string]name{}
 	for _, d := range drafts {
+		if d.source != nil || d.server != nil {
+			c.sourced = append(c.sourced, d.name)
+		}
 		res.first[d.name] = d.first.At
 		if n, is := nameOf(d); is {
 			res.named[d.name] = n
@@ -147,6 +150,8 @@ type compilation struct {
 	enable   enabled
 	run      string
 	defaults *draft
+	// sourced are the names of the tools that some layer says how to run.
+	sourced []string
 }
 
 // report adds a finding about a value.

@@ -251,6 +251,9 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 		return ir.Source{Kind: ir.SourceLocal, Origin: *d.server}, true
 	}
 	if d.source == nil {
+		if c.elsewhere(d) {
+			return ir.Source{}, false
+		}
 		for _, a := range slices.Concat(d.access, d.constrained) {
 			f := diag.New(diag.AccessNoSource, a.entry.At, a.entry.Span)
 			f.Path, f.Label = a.path, "no configuration file says how this tool is run"
@@ -272,6 +275,13 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 		`found "`+d.source.text+`", expected local, builtin or mcp, alone or with a dotted name`)
 	f.Hint = suggest.Hint(word, words)
 	return ir.Source{}, false
+}
+
+// elsewhere reports whether rules are about a tool of another workspace: the user's own layer alone has them, and no tool here
+// has a name like it, of which the rules could be meant to take something away.
+// See RATIONALE D443.
+func (c *compilation) elsewhere(d *draft) bool {
+	return d.usersOwn && suggest.Hint(d.name, c.sourced) == ""
 }
 
 // finishLists fills in what needs no resolution.
