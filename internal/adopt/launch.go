@@ -94,9 +94,9 @@ func launch(words []string) launched {
 	return launched{args: words[1:]}
 }
 
-// daemon is the reason why no policy would hold for a command, empty where a policy does.
+// Daemon is the reason why no policy would hold for a command, empty where a policy does.
 // See RATIONALE D396.
-func daemon(words []string) string {
+func Daemon(words []string) string {
 	if len(words) > 2 && program(words[0]) == "cmd" && strings.EqualFold(words[1], "/c") {
 		words = words[2:]
 	}

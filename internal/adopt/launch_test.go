@@ -60,7 +60,7 @@ func TestDocumented(t *testing.T) {
 			}
 		}
 		all.WriteString("## " + strings.Join(d, " ") + "\n")
-		if why := daemon(s.Command); why != "" {
+		if why := Daemon(s.Command); why != "" {
 			all.WriteString("left alone: " + why + "\n")
 			continue
 		}

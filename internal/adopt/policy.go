@@ -38,15 +38,21 @@ type Config struct {
 // and the variables of its entry.
 func (s Server) Config(g Ground) Config {
 	var c Config
+	key := tomltext.Key(s.Policy)
+	c.Text = between(key, fmt.Sprintf("[servers.%s]\n", key)+s.Lines(g, &c))
+	return c
+}
+
+// Lines are those of the server's table, its name and command aside; the other fields of c are set.
+func (s Server) Lines(g Ground, c *Config) string {
 	var b strings.Builder
 	key := tomltext.Key(s.Policy)
 	l := launch(s.Command)
-	fmt.Fprintf(&b, "[servers.%s]\n", key)
 	if l.by != nil && l.by.preset != "" {
 		c.Downloads = l.by.reason
 		fmt.Fprintf(&b, "# %s\naccess.extends = [%s]\n", l.by.reason, tomltext.String(l.by.preset))
 	}
-	for _, r := range g.rules(l, &c) {
+	for _, r := range g.rules(l, c) {
 		fmt.Fprintf(&b, "\n# %s\n[[servers.%s.access.fs]]\npath = %s\n%s", r.why, key, tomltext.String(r.path), r.grants)
 	}
 	env := slices.Clone(s.Env)
@@ -55,8 +61,7 @@ func (s Server) Config(g Ground) Config {
 		fmt.Fprintf(&b, "\n# the entry of the server sets it\n[[servers.%s.access.env]]\nname = %s\nread = true\n",
 			key, tomltext.String(name))
 	}
-	c.Text = between(key, b.String())
-	return c
+	return b.String()
 }
 
 // rule is one rule on files.
