@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -145,10 +146,15 @@ func firstAnswer(out io.Reader) error {
 	}
 }
 
-// tail are the last lines of a text.
+// tail are the last lines of a text, without npm's news of itself, which would take the place of the server's reason.
 func tail(text string) []string {
 	const most = 12
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "npm notice")
+	})
+	if len(lines) == 0 {
+		return nil
+	}
 	if lines[0] == "" && len(lines) == 1 {
 		return nil
 	}

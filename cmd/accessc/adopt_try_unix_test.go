@@ -9,6 +9,17 @@ import (
 	"testing"
 )
 
+// TestTailIsTheServers: npm's news do not push the server's reason out of the lines that are shown.
+func TestTailIsTheServers(t *testing.T) {
+	news := strings.Repeat("npm notice news\n", 20)
+	if got := tail("the reason\n" + news); len(got) != 1 || got[0] != "the reason" {
+		t.Errorf("got %q", got)
+	}
+	if got := tail(news); got != nil {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestSilentServerSaysWhy: a server that is given up says what it was refused. Killed at once, it could not, and the
 // message was that it gave no answer.
 func TestSilentServerSaysWhy(t *testing.T) {
