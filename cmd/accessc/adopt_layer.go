@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -200,8 +201,9 @@ func (l *adoptLayer) inserting(g *globals, name string, s adopt.Server, tries bo
 		fmt.Fprintf(g.stdout, "# %s: needs your approval: accessc approve %s\n", name, shellword.Quote(at))
 	}
 	for _, at := range c.Mount {
-		fmt.Fprintf(g.stdout, "# %s: names a place that no committed rule can: accessc mount %s:%s=%s:rw\n",
-			name, shellword.Quote(s.Policy), "NAME", shellword.Quote(at))
+		mode := cmp.Or(c.Modes[at], "rw")
+		fmt.Fprintf(g.stdout, "# %s: names a place that no committed rule can: accessc mount %s:%s=%s:%s\n",
+			name, shellword.Quote(s.Policy), "NAME", shellword.Quote(at), mode)
 	}
 }
 

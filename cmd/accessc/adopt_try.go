@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/accessc/accessc/internal/adopt"
@@ -66,9 +68,9 @@ func (l *adoptLayer) answer(s adopt.Server) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, append([]string{"mcp", "--server", s.Policy, "--"}, s.Command...)...)
+	cmd := endedGently(ctx, self, append([]string{"mcp", "--server", s.Policy, "--"}, s.Command...)...)
 	cmd.Args[0] = os.Args[0]
-	cmd.Dir, cmd.Env, cmd.WaitDelay = l.root, os.Environ(), endFor
+	cmd.Dir, cmd.Env = l.root, os.Environ()
 	for _, set := range s.Set {
 		if !strings.Contains(set, "${") { // the client would expand it: from the environment, as a rule
 			cmd.Env = append(cmd.Env, set)
@@ -104,6 +106,20 @@ func (l *adoptLayer) answer(s adopt.Server) ([]string, error) {
 	return tail(messages.String()), answered
 }
 
+// endedGently is a command that is asked to end before it is killed: accessc mcp then says which hosts and files the
+// server was refused, which is often why it gave no answer.
+func endedGently(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.WaitDelay = endFor
+	cmd.Cancel = func() error {
+		if cmd.Process.Signal(syscall.SIGTERM) == nil {
+			return nil
+		}
+		return cmd.Process.Kill() // Windows has no such signal
+	}
+	return cmd
+}
+
 // firstAnswer reads messages up to the answer to the first one, and returns the reason why it is no success.
 func firstAnswer(out io.Reader) error {
 	lines := bufio.NewReader(out)
@@ -130,10 +146,15 @@ func firstAnswer(out io.Reader) error {
 	}
 }
 
-// tail are the last lines of a text.
+// tail are the last lines of a text, without npm's news of itself, which would take the place of the server's reason.
 func tail(text string) []string {
 	const most = 12
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "npm notice")
+	})
+	if len(lines) == 0 {
+		return nil
+	}
 	if lines[0] == "" && len(lines) == 1 {
 		return nil
 	}

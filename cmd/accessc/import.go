@@ -4,10 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"text/tabwriter"
 
+	"github.com/accessc/accessc/internal/allow"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/importer"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
 )
 
 // importCmd is "accessc import".
@@ -27,13 +32,13 @@ func (importCmd) Help() string {
 
   srt           settings of the sandbox runtime (srt --settings)
   claude-code   .claude/settings.json: permissions and sandbox; several files are one configuration
-  codex         config.toml of Codex: the permission profile or the sandbox mode that is in force
+  codex         config.toml of Codex: the permission profile or the sandbox mode that is in force, and servers
   codex-rules   Codex' *.rules: prefix_rule with literal words; several files are one configuration
   fence         fence.json: network, filesystem, command
   nono          a profile of nono: filesystem, workdir, network, environment
   devcontainer  devcontainer.json: mounts, containerEnv, remoteEnv, runArgs
   landlockconfig  JSON or TOML of landlockconfig: raw rights by path and port
-  mcp           .mcp.json: the servers that are commands
+  mcp           lists of servers, of Claude, VS Code, Zed, opencode and others: those that are commands
   opencode      opencode.json: the permissions of the agent that it starts with
   gemini        policies/*.toml of Gemini CLI: rules for commands; several files of one directory are one configuration
   gemini-settings  settings.json of Gemini CLI: the lists of tools
@@ -61,8 +66,9 @@ func (c *importCmd) Run(g *globals) error {
 	}
 	res, err := importer.Import(importer.Request{
 		Files: c.Files, From: c.From, Tool: c.Tool, Ruleset: c.Ruleset, Patterns: importer.Patterns(c.Patterns),
-		Denies: importer.Denies(c.Denies),
-		Dir:    filepath.ToSlash(canonical(root)), Home: filepath.ToSlash(canonical(home)),
+		Denies:   importer.Denies(c.Denies),
+		Reserved: c.reserved(g, root),
+		Dir:      filepath.ToSlash(canonical(root)), Home: filepath.ToSlash(canonical(home)),
 	})
 	if err != nil {
 		fmt.Fprintf(g.stderr, "accessc: %s\n", visible.Message(err.Error()))
@@ -73,6 +79,27 @@ func (c *importCmd) Run(g *globals) error {
 	}
 	c.report(g, res)
 	return nil
+}
+
+// reserved tells why no rule on a place is written, by the other layers of the workspace.
+func (c *importCmd) reserved(g *globals, root string) func(string) string {
+	const probe = "imported-servers"
+	planner := sync.OnceValues(func() (*allow.Planner, error) {
+		opts, err := g.asking().options(true, hostfacts.Platform())
+		if err != nil {
+			return nil, err
+		}
+		l := &adoptLayer{base: canonical(root), dir: ".", file: "accessc.toml"}
+		text := []byte("[" + ir.ServersTable + "." + probe + "]\n")
+		return allow.Begin(allow.Request{Compile: l.edited(opts, text), Layer: ir.LayerWorkspace, Tool: probe})
+	})
+	return func(at string) string {
+		p, err := planner()
+		if err != nil {
+			return "the layers of the workspace do not compile: accessc check"
+		}
+		return p.Reserved(filepath.ToSlash(at))
+	}
 }
 
 // write puts the configuration out.
@@ -110,6 +137,9 @@ func (c *importCmd) report(g *globals, res *importer.Result) {
 		res.Format, count[importer.Carried], count[importer.Narrowed], part, count[importer.LeftOut])
 	if res.Proof.Files > 0 {
 		fmt.Fprintln(g.stderr, "nothing is wider: asked about files, hosts and variables, one of each kind that either side tells apart")
+	}
+	if res.Proof.Calls > 0 {
+		fmt.Fprintf(g.stderr, "nothing is wider: asked about %s of servers\n", plural.Count(res.Proof.Calls, "call"))
 	}
 	if res.Proof.Lines > 0 {
 		fmt.Fprintf(g.stderr, "nothing is wider: asked about %d examples of command lines; cd below the directory needs no rule\n", res.Proof.Lines)

@@ -60,8 +60,8 @@ func Wrap(doc []byte, client Client) ([]byte, []Server, error) {
 		s.Why = e.moves(client.Workspace)
 		switch {
 		case s.Why != "":
-		case daemon(s.Command) != "" && !e.exact():
-			s.Why = daemon(s.Command)
+		case Daemon(s.Command) != "" && !e.exact():
+			s.Why = Daemon(s.Command)
 		case e.exact() && client.Own(e.command.Str):
 			s.Why, s.Adopted = "starts through accessc already", true
 		case e.ours():

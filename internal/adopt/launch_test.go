@@ -39,12 +39,35 @@ var documented = [][]string{
 	{"module", "python3", "-m", "mcp_server_time"},
 	{"exec", "npm", "exec", "-y", "--", "@modelcontextprotocol/server-memory"},
 	{"pipx", "pipx", "run", "mcp-server-time"},
+	{"memory-file", "npx", "-y", "@modelcontextprotocol/server-memory", "MEMORY_FILE_PATH=/ws/docs/memory.json"},
+	{"memory-home", "npx", "-y", "@modelcontextprotocol/server-memory", "MEMORY_FILE_PATH=/home/u/notes/m", "A=/no/x"},
+	{"git-docker", "docker", "run", "--rm", "-i", "--mount", "type=bind,src=/home/u,dst=/home/u", "mcp/git"},
+	{"postgres-docker", "docker", "run", "-i", "--rm", "mcp/postgres", "postgresql://host.docker.internal:5432/mydb"},
+	{"github-shell", "bash", "-c", "docker run -i --rm ghcr.io/github/github-mcp-server"},
+	{"github-sudo", "sudo", "-E", "docker", "run", "-i", "--rm", "ghcr.io/github/github-mcp-server"},
+	{"wsl", "wsl", "npx", "-y", "@modelcontextprotocol/server-memory"},
+	{"sqlite-source", "uv", "--directory", "/home/u/sqlite", "run", "mcp-server-sqlite", "--db-path", "~/test.db"},
+	{"weather-uv", "uv", "--directory", "/srv/weather", "run", "weather.py"},
+	{"weather-node", "node", "/srv/weather/build/index.js"},
+	{"weather-home", "node", "/home/u/weather/build/index.js", "./docs"},
+	{"script", "python", "/home/u/tool.py"},
+	{"git-module", "python", "-m", "mcp_server_git", "--repository", "./docs"},
+	{"serena", "uvx", "--from", "git+https://github.com/oraios/serena", "serena", "start-mcp-server"},
+	{"repository", "npx", "-y", "github:owner/server"},
+	{"relay", "npx", "-y", "mcp-remote", "https://mcp.linear.app/sse", "--allow=http://localhost:3000"},
+	{"deno", "deno", "run", "-A", "npm:@scope/server"},
+	{"go", "go", "run", "github.com/owner/server@latest"},
+	{"jar", "java", "-jar", "/srv/weather/server.jar"},
+	{"mcp-run", "uv", "run", "--with", "mcp[cli]", "mcp", "run", "./docs/server.py"},
+	{"profile", "npx", "@playwright/mcp@latest", "--headless", "--user-data-dir=/home/u/notes/profile"},
+	{"brave", "npx", "-y", "@brave/brave-search-mcp-server", "--transport", "stdio", "BRAVE_API_KEY="},
 }
 
 // TestDocumented: the table of each documented server is the one of the golden file, and is taken out again with every
 // other byte in its place.
 func TestDocumented(t *testing.T) {
-	ground := Ground{Root: "/ws", Home: "/home/u", Exists: func(at string) bool { return at == "/ws/.env" || at == "/ws/docs" }}
+	there := strings.Fields("/ws/.env /ws/docs /home/u/notes /srv/weather/package.json /home/u/weather/package.json")
+	ground := Ground{Root: "/ws", Home: "/home/u", Exists: func(at string) bool { return slices.Contains(there, at) }}
 	ground.Reserved = func(string) string { return "" }
 	var all strings.Builder
 	layer := []byte("# mine")
@@ -53,14 +76,14 @@ func TestDocumented(t *testing.T) {
 	for _, d := range documented {
 		s := Server{Name: d[0], Policy: compiler.ServerName(d[0])}
 		for _, word := range d[1:] {
-			if name, ok := strings.CutSuffix(word, "="); ok {
-				s.Env = append(s.Env, name)
+			if name, _, ok := strings.Cut(word, "="); ok && strings.ToUpper(name) == name {
+				s.Env, s.Set = append(s.Env, name), append(s.Set, word)
 			} else {
 				s.Command = append(s.Command, word)
 			}
 		}
 		all.WriteString("## " + strings.Join(d, " ") + "\n")
-		if why := daemon(s.Command); why != "" {
+		if why := Daemon(s.Command); why != "" {
 			all.WriteString("left alone: " + why + "\n")
 			continue
 		}
@@ -69,7 +92,7 @@ func TestDocumented(t *testing.T) {
 			all.WriteString("approve " + at + "\n")
 		}
 		for _, at := range c.Mount {
-			all.WriteString("mount " + at + "\n")
+			all.WriteString("mount " + at + " " + c.Modes[at] + "\n")
 		}
 		all.WriteString(c.Text)
 		now, err := Insert(layer, s.Policy, c.Text)
@@ -104,6 +127,9 @@ func TestDocumented(t *testing.T) {
 func TestDaemons(t *testing.T) {
 	for _, command := range []string{
 		`"docker","args":["run"]`, `"/usr/bin/docker"`, `"C:\\x\\Docker.EXE"`, `"nerdctl"`, `"cmd","args":["/c","docker","run"]`,
+		`"bash","args":["-lc","cd x && docker run -i y"]`, `"/usr/bin/env","args":["A=b","/usr/local/bin/docker","run"]`,
+		`"sudo","args":["-E","nerdctl","run"]`, `"sh","args":["-c","exec \"docker\" run"]`, `"wsl.exe","args":["npx","x"]`,
+		`"timeout","args":["9","docker-compose","run","x"]`,
 	} {
 		in := `{"mcpServers":{"a":{"command":` + command + `}}}`
 		got, servers, err := Wrap([]byte(in), client)

@@ -32,22 +32,38 @@ type Config struct {
 	// Approve are external rules, and Mount are places that no rule of this layer can name. Left are places without a
 	// rule, each with the reason.
 	Approve, Mount, Left []string
+	// Modes are those of the places of Mount from which the server is started: rx, rwx. The others are rw.
+	Modes map[string]string
 }
 
 // Config writes the table that a server needs to start: the registry of its launcher, the places among its arguments
 // and the variables of its entry.
 func (s Server) Config(g Ground) Config {
 	var c Config
+	key := tomltext.Key(s.Policy)
+	c.Text = between(key, fmt.Sprintf("[servers.%s]\n", key)+s.Lines(g, &c))
+	return c
+}
+
+// Lines are those of the server's table, its name and command aside; the other fields of c are set.
+func (s Server) Lines(g Ground, c *Config) string {
 	var b strings.Builder
 	key := tomltext.Key(s.Policy)
 	l := launch(s.Command)
-	fmt.Fprintf(&b, "[servers.%s]\n", key)
 	if l.by != nil && l.by.preset != "" {
 		c.Downloads = l.by.reason
 		fmt.Fprintf(&b, "# %s\naccess.extends = [%s]\n", l.by.reason, tomltext.String(l.by.preset))
 	}
-	for _, r := range g.rules(l, &c) {
+	for _, r := range g.rules(s, l, c) {
 		fmt.Fprintf(&b, "\n# %s\n[[servers.%s.access.fs]]\npath = %s\n%s", r.why, key, tomltext.String(r.path), r.grants)
+	}
+	for _, h := range hosts(s.Command) {
+		fmt.Fprintf(&b, "\n# %s\n[[servers.%s.access.net]]\nhost = %s\nscheme = %s\n",
+			byArgs, key, tomltext.String(h.host), tomltext.String(h.scheme))
+		if h.port != "" {
+			fmt.Fprintf(&b, "port = %s\n", h.port)
+		}
+		b.WriteString("allow = true\n")
 	}
 	env := slices.Clone(s.Env)
 	slices.Sort(env)
@@ -55,8 +71,7 @@ func (s Server) Config(g Ground) Config {
 		fmt.Fprintf(&b, "\n# the entry of the server sets it\n[[servers.%s.access.env]]\nname = %s\nread = true\n",
 			key, tomltext.String(name))
 	}
-	c.Text = between(key, b.String())
-	return c
+	return b.String()
 }
 
 // rule is one rule on files.
@@ -65,24 +80,51 @@ type rule struct{ why, path, grants string }
 const (
 	readOnly = "read = true\n"
 	changes  = "read = true\nwrite = true\n"
+	starts   = "execute = true\n"
 	outside  = "external = true\n"
 )
 
-// rules are those on the places that arguments name. Without such a place the default files hold.
-func (g Ground) rules(l launched, p *Config) []rule {
+// The reasons of rules.
+const (
+	byArgs  = "the server's arguments name it"
+	byEnv   = "a variable of the server's entry names it"
+	byStart = "the server is started from it"
+)
+
+// rules are those on the places that arguments and variables name, and on the one that the server is started from.
+// Without such a place the default files hold.
+// See RATIONALE D439.
+func (g Ground) rules(s Server, l launched, p *Config) []rule {
 	var out []rule
-	for _, arg := range l.args {
-		if r, ok := g.place(arg, p); ok && !slices.Contains(out, r) {
+	add := func(r rule, ok bool) {
+		if ok && !slices.ContainsFunc(out, func(o rule) bool { return o.path == r.path }) {
 			out = append(out, r)
 		}
 	}
-	if len(out) == 0 {
+	for _, arg := range l.args {
+		add(g.place(arg, byArgs, p))
+	}
+	for _, set := range s.Set {
+		if _, value, _ := strings.Cut(set, "="); g.there(value) {
+			add(g.place(value, byEnv, p))
+		}
+	}
+	named := len(out)
+	for _, dir := range l.dirs {
+		// Its environment is made there, with the programs that it starts.
+		add(g.program(dir, "rwx", p))
+	}
+	add(g.started(l, p))
+	switch {
+	case len(out) == 0:
 		return nil
+	case named == 0:
+		out = append(out, rule{"the default of a server of which no place is known", ".", changes + starts})
 	}
 	whole := slices.ContainsFunc(out, func(r rule) bool { return r.path == "." })
 	if l.by == nil || l.by.preset == "" {
 		if !whole {
-			out = append(out, rule{"the server's program may lie here", ".", "read = true\nexecute = true\n"})
+			out = append(out, rule{"the server's program may lie here", ".", readOnly + starts})
 		}
 		whole = true
 	}
@@ -92,12 +134,65 @@ func (g Ground) rules(l launched, p *Config) []rule {
 	return out
 }
 
-// place is the rule on the place that an argument names.
-func (g Ground) place(arg string, p *Config) (rule, bool) {
-	written := arg
-	if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
-		arg = value
+// there reports whether a variable's value is a place: one that is written as such, and lies in a directory.
+func (g Ground) there(value string) bool {
+	at, named, ok := g.path(value)
+	return ok && named && g.Exists(filepath.Dir(at)) && filepath.Dir(at) != at
+}
+
+// started is the rule on the project that a script outside of the workspace belongs to: its packages lie beside it.
+func (g Ground) started(l launched, p *Config) (rule, bool) {
+	if l.by == nil || l.by.preset != "" || slices.Contains(l.by.words, "-m") {
+		return rule{}, false
 	}
+	at, named, ok := g.path(l.server)
+	if !ok || !named || workspace.Within(at, g.Root) {
+		return rule{}, false
+	}
+	if dir := g.project(filepath.Dir(at)); dir != "" {
+		at = dir
+	}
+	return g.program(filepath.ToSlash(at), "rx", p)
+}
+
+// program is the rule on a place that the server is started from.
+func (g Ground) program(arg, mode string, p *Config) (rule, bool) {
+	before := len(p.Mount)
+	r, ok := g.place(arg, byStart, p)
+	grants := changes + starts
+	if mode == "rx" {
+		grants = readOnly + starts
+	}
+	r.grants = strings.Replace(r.grants, changes, grants, 1)
+	for _, at := range p.Mount[before:] {
+		if p.Modes == nil {
+			p.Modes = map[string]string{}
+		}
+		p.Modes[at] = mode
+	}
+	return r, ok
+}
+
+// project is the directory of a script's project, at most two above its own, and empty where that would be the home or
+// the root.
+func (g Ground) project(dir string) string {
+	const above = 3
+	narrow := func(at string) bool { return at != g.Home && filepath.Dir(at) != at && !workspace.Within(g.Home, at) }
+	for at, i := dir, 0; i < above && narrow(at); at, i = filepath.Dir(at), i+1 {
+		for _, name := range []string{"package.json", "pyproject.toml", "requirements.txt", "setup.py"} {
+			if g.Exists(filepath.Join(at, name)) {
+				return at
+			}
+		}
+	}
+	if narrow(dir) {
+		return dir
+	}
+	return ""
+}
+
+// path is the absolute place that a text may name, and whether it is written as a place is.
+func (g Ground) path(arg string) (at string, named, ok bool) {
 	for _, w := range []string{"${workspaceFolder}", "${PWD}", "$PWD"} {
 		if rest, ok := strings.CutPrefix(arg, w); ok && (rest == "" || rest[0] == '/') {
 			arg = "." + rest
@@ -106,15 +201,26 @@ func (g Ground) place(arg string, p *Config) (rule, bool) {
 	if rest, ok := strings.CutPrefix(arg, "~/"); ok {
 		arg = filepath.Join(g.Home, rest)
 	}
-	named := arg == "." || strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "../") || filepath.IsAbs(arg)
+	named = arg == "." || strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "../") || filepath.IsAbs(arg)
 	if arg == "" || strings.HasPrefix(arg, "-") || strings.Contains(arg, "://") || strings.ContainsAny(arg, "*?[]${}\n") {
-		return rule{}, false
+		return "", named, false
 	}
-	at := arg
-	if !filepath.IsAbs(at) {
+	if at = arg; !filepath.IsAbs(at) {
 		at = filepath.Join(g.Root, filepath.FromSlash(arg))
 	}
-	at = filepath.Clean(at)
+	return filepath.Clean(at), named, true
+}
+
+// place is the rule on the place that an argument or a variable names.
+func (g Ground) place(arg, by string, p *Config) (rule, bool) {
+	written := arg
+	if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+		arg = value
+	}
+	at, named, ok := g.path(arg)
+	if !ok {
+		return rule{}, false
+	}
 	if !named && !g.Exists(at) {
 		return rule{}, false // a word that is no path
 	}
@@ -126,9 +232,9 @@ func (g Ground) place(arg string, p *Config) (rule, bool) {
 	}
 	if workspace.Within(at, g.Root) {
 		rel, err := filepath.Rel(g.Root, at)
-		return rule{"the server's arguments name it", filepath.ToSlash(rel), changes}, err == nil && !g.Own
+		return rule{by, filepath.ToSlash(rel), changes}, err == nil && !g.Own
 	}
-	const why = "the server's arguments name it, outside of the workspace: it needs your approval"
+	why := by + ", outside of the workspace: it needs your approval"
 	name := filepath.ToSlash(at)
 	if g.Home != "" && workspace.Within(at, g.Home) && at != g.Home {
 		rel, _ := filepath.Rel(g.Home, at)

@@ -50,6 +50,9 @@ func readClaude(t *translation, docs []*document) foreign.Policy {
 		for _, key := range unknownSettings(d.root) {
 			members[key] = t.leave(d, "", "not known in "+d.version)
 		}
+		for _, key := range []string{"disabledMcpjsonServers", "deniedMcpServers"} {
+			members[key] = c.shutServers(t, d)
+		}
 		if len(docs) > 1 {
 			managedAlone(d)
 		}
@@ -71,6 +74,7 @@ func readClaude(t *translation, docs []*document) foreign.Policy {
 	}
 	c.fetches(t)
 	c.lines(t)
+	c.servers(t)
 	return c.model(t, box)
 }
 
@@ -149,7 +153,11 @@ var ruleForm = expression.Once{Text: `(?s)^([A-Za-z_][A-Za-z0-9_-]*)(?:\((.*)\))
 
 // rule reads one rule.
 func (c *claude) rule(t *translation, d *document, n *jsonc.Node, list string, i int, text string) {
-	m := ruleForm.Get().FindStringSubmatch(text)
+	form := &ruleForm
+	if strings.HasPrefix(text, serverWord) {
+		form = &serverForm
+	}
+	m := form.Get().FindStringSubmatch(text)
 	if m == nil || !clean(text) {
 		d.fault(n.From, "%q is no rule: expected TOOL or TOOL(SPECIFIER)", text)
 		return
@@ -162,7 +170,7 @@ func (c *claude) rule(t *translation, d *document, n *jsonc.Node, list string, i
 		if list != "allow" && strings.Contains(r.Spec, `\`) {
 			d.fault(n.From, "a backslash in a path that is denied is not understood")
 		}
-	case !slices.Contains([]string{"Bash", "WebFetch"}, r.Tool):
+	case !slices.Contains([]string{"Bash", "WebFetch"}, r.Tool) && !strings.HasPrefix(r.Tool, serverWord):
 		r.entry.become(LeftOut, "no rule here is about this tool")
 	}
 	c.rules = append(c.rules, r)

@@ -20,8 +20,9 @@ var codexKeys = strings.Fields(`agents allow_login_shell analytics approval_poli
 	chatgpt_base_url check_for_update_on_startup cli_auth_credentials_store commit_attribution compact_prompt debug developer_instructions
 	disable_paste_burst experimental_compact_prompt_file experimental_use_unified_exec_tool features feedback file_opener
 	forced_chatgpt_workspace_id forced_login_method ghost_snapshot hide_agent_reasoning history hooks instructions log_dir marketplaces
-	mcp_oauth_callback_port mcp_oauth_callback_url mcp_oauth_credentials_store mcp_servers memories model model_auto_compact_token_limit
-	model_catalog_json model_context_window model_instructions_file model_provider model_providers model_reasoning_effort
+	mcp_oauth_callback_port mcp_oauth_callback_url mcp_oauth_credentials_store memories model
+	model_auto_compact_token_limit model_catalog_json model_context_window model_instructions_file
+	model_provider model_providers model_reasoning_effort
 	model_reasoning_summary model_supports_reasoning_summaries model_verbosity notice notify oss_provider otel personality plan_mode_reasoning_effort
 	plugins profiles project_doc_fallback_filenames project_doc_max_bytes project_root_markers projects realtime review_model
 	service_tier show_raw_agent_reasoning skills sqlite_home suppress_unstable_features_warning tool_output_token_limit tools tui web_search
@@ -69,7 +70,12 @@ func readCodexConfig(t *translation, docs []*document) foreign.Policy {
 			c.add(e, e.Key, "").become(LeftOut, "it is about something else than permissions")
 		}
 	}
+	members["mcp_servers"] = func(e *source.Entry) { t.serverTable(c.d, fromTOML(e)) }
 	c.table(root, "config.toml", members)
+	if c.serversAlone() {
+		t.draft.confines = false
+		return foreign.Unconfined{}
+	}
 	if root.Get("sandbox_mode") == nil && root.Get("default_permissions") == nil {
 		c.d.fault(0, "neither default_permissions nor sandbox_mode says what commands may do")
 	}
@@ -77,6 +83,13 @@ func readCodexConfig(t *translation, docs []*document) foreign.Policy {
 	t.hosts(c.allowed, c.denied)
 	c.variables()
 	return c.model()
+}
+
+// serversAlone reports whether the settings are about servers, and nothing about what commands may do.
+func (c *codex) serversAlone() bool {
+	said := strings.Fields("sandbox_mode default_permissions permissions sandbox_workspace_write shell_environment_policy")
+	return c.root.Get("mcp_servers") != nil &&
+		!slices.ContainsFunc(said, func(key string) bool { return c.root.Get(key) != nil })
 }
 
 // sandboxMode reads the mode. Where there is one, no profile is in force.

@@ -60,10 +60,10 @@ func (t *translation) denyPart(s lineRule) {
 func lostDenies(entries []*Entry) error {
 	var b strings.Builder
 	entries = without(entries)
-	fmt.Fprintf(&b, "%s of denied commands that no rule can say:", plural.Count(len(entries), "pattern"))
+	fmt.Fprintf(&b, "%s of denied commands or calls that no rule can say:", plural.Count(len(entries), "pattern"))
 	for _, e := range entries {
 		fmt.Fprintf(&b, "\n  %s: %s %s", e.Place(), e.Key, e.Text)
 	}
-	b.WriteString("\n--denies ask leaves these commands to a person instead; or write each as words that begin the command")
+	b.WriteString("\n--denies ask leaves these to a person instead; or write each as words that begin the command")
 	return errors.New(b.String())
 }

@@ -23,6 +23,9 @@ type draft struct {
 	// wide are rules behind all others, for commands that no rule tells apart from those that are to be stopped.
 	wide    []rule
 	servers []server
+	// tools are entries for tools of servers, shut are servers without any.
+	tools []toolEntry
+	shut  []shutServer
 }
 
 // fsRule is a rule for files.
@@ -68,7 +71,9 @@ type server struct {
 	name, program string
 	args          []string
 	env           []string
-	from          string
+	// lines are those of its table, behind the command.
+	lines string
+	from  string
 }
 
 // text writes the configuration.
@@ -106,6 +111,12 @@ func (d *draft) text(head string) string {
 	}
 	for _, s := range d.servers {
 		s.write(&b)
+	}
+	for _, s := range d.shut {
+		s.write(&b)
+	}
+	for _, e := range d.tools {
+		e.write(&b)
 	}
 	return b.String()
 }
@@ -156,10 +167,8 @@ func (r rule) write(b *strings.Builder, table string) {
 
 func (s server) write(b *strings.Builder) {
 	table := "servers." + tomltext.Key(s.name)
-	fmt.Fprintf(b, "\n[%s] # %s\ncommand = { program = %s, args = %s }\n", table, s.from, tomltext.String(s.program), texts(s.args))
-	for _, name := range s.env {
-		fmt.Fprintf(b, "\n[[%s.access.env]]\nname = %s\nread = true\n", table, tomltext.String(name))
-	}
+	fmt.Fprintf(b, "\n[%s] # %s\ncommand = { program = %s, args = %s }\n%s",
+		table, s.from, tomltext.String(s.program), texts(s.args), s.lines)
 }
 
 // texts writes a list.

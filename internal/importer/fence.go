@@ -2,6 +2,7 @@ package importer
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,12 +35,25 @@ type fence struct {
 func readFence(t *translation, docs []*document) foreign.Policy {
 	f := &fence{t: t, d: docs[0], defaults: true}
 	t.draft.confines, t.own = true, &Entry{Key: "the working directory of fence"}
-	leave := func(why string) func(*jsonc.Node) { return t.leave(f.d, "", why) }
-	f.d.object(f.d.root, "fence's settings", fields{
+	f.document(docs[0], nil)
+	if docs[0].err() == nil && len(t.faults) == 0 {
+		f.confine()
+		t.hosts(f.allowed, f.denied)
+		f.commands()
+	}
+	return f.model()
+}
+
+// document reads a file of settings behind the file that it extends: lists are joined, a switch that bounds what can be
+// read is on if one of them turns it on, and of other values the later one counts.
+func (f *fence) document(d *document, above []string) {
+	f.base(d, above)
+	f.d = d
+	t := f.t
+	leave := func(why string) func(*jsonc.Node) { return t.leave(d, "", why) }
+	d.object(d.root, "fence's settings", fields{
 		"$schema": leave("it is for editors"),
-		"extends": func(n *jsonc.Node) {
-			f.d.fault(n.Begin, `extends adds settings that are not here: import what "fence config show" prints`)
-		},
+		"extends": func(*jsonc.Node) {},
 		"network": f.network, "filesystem": f.filesystem, "command": f.command,
 		"ssh":             leave("no rule opens a host for ssh, and none allows its commands"),
 		"devices":         leave("a tool has the harmless devices, and no others"),
@@ -47,12 +61,44 @@ func readFence(t *translation, docs []*document) foreign.Policy {
 		"allowPty":        leave("a tool has its own terminals in any case"),
 		"forceNewSession": leave("it is about how fence works"),
 	})
-	if f.d.err() == nil {
-		f.confine()
-		t.hosts(f.allowed, f.denied)
-		f.commands()
+}
+
+// maxFenceExtends is how many files may extend each other.
+const maxFenceExtends = 10
+
+// base reads the file that another one extends, by its path from there. A name is that of a part of fence.
+func (f *fence) base(d *document, above []string) {
+	n := d.root.Member("extends")
+	if n == nil {
+		return
 	}
-	return f.model()
+	name := n.String()
+	above = append(above[:len(above):len(above)], d.path)
+	switch {
+	case !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") && !path.IsAbs(name) || !clean(name):
+		d.fault(n.Begin, `extends adds settings that are not here: import what "fence config show" prints`)
+		return
+	case !path.IsAbs(name):
+		name = path.Join(path.Dir(filepath.ToSlash(d.name)), name)
+	}
+	under, err := open(name)
+	if err == nil {
+		err = under.json()
+	}
+	switch {
+	case err != nil:
+		d.fault(n.Begin, "extends: %v", err)
+		return
+	case slices.Contains(above, under.path) || len(above) > maxFenceExtends:
+		d.fault(n.Begin, "the files extend each other without an end: %s", name)
+		return
+	}
+	under.version = d.version
+	f.t.add(d, n, "extends", n.String()).become(Carried, "its settings stand under these")
+	f.document(under, above)
+	if err := under.err(); err != nil {
+		f.t.faults = append(f.t.faults, err)
+	}
 }
 
 func (f *fence) network(n *jsonc.Node) {
@@ -84,7 +130,8 @@ func (f *fence) filesystem(n *jsonc.Node) {
 	}
 	flag := func(to *bool, why string) func(*jsonc.Node) {
 		return func(n *jsonc.Node) {
-			*to = d.truth(n, "filesystem."+n.Key)
+			on := d.truth(n, "filesystem."+n.Key)
+			*to = *to || on
 			t.add(d, n, "filesystem."+n.Key, "").become(Carried, "%s", why)
 		}
 	}
@@ -101,12 +148,14 @@ func (f *fence) command(n *jsonc.Node) {
 	t, d := f.t, f.d
 	d.object(n, "command", fields{
 		"deny": func(n *jsonc.Node) {
+			i := -1
 			d.list(n, "command.deny", func(item *jsonc.Node, text string) {
+				i++
 				if !clean(text) || len(strings.Fields(text)) == 0 {
 					d.fault(item.From, "an element of command.deny is no command")
 					return
 				}
-				f.stops = append(f.stops, listed{foreign.Spelled{Path: text}, t.add(d, item, elementOf("command.deny", len(f.stops)), text)})
+				f.stops = append(f.stops, listed{foreign.Spelled{Path: text}, t.add(d, item, elementOf("command.deny", i), text)})
 			})
 		},
 		"allow": func(n *jsonc.Node) {

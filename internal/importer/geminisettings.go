@@ -27,7 +27,7 @@ func geminiPath(d *document) bool { return strings.HasSuffix(d.path, "/.gemini/s
 // geminiKeys are keys of settings.json that are about something else than which commands run, geminiToolKeys those of tools.
 var (
 	geminiKeys = strings.Fields(`$schema admin adminPolicyPaths advanced agents billing context contextManagement experimental extensions general hooks
-		hooksConfig ide mcp mcpServers model modelConfigs output policyPaths privacy security skills telemetry ui useWriteTodos`)
+		hooksConfig ide mcp model modelConfigs output policyPaths privacy security skills telemetry ui useWriteTodos`)
 	geminiToolKeys = strings.Fields("callCommand disableLLMCorrection discoveryCommand sandbox sandboxAllowedPaths sandboxNetworkAccess shell truncateToolOutputThreshold useRipgrep")
 )
 
@@ -61,6 +61,7 @@ func readGeminiSettings(t *translation, docs []*document) foreign.Policy {
 		}
 		g.d.object(n, "tools", known)
 	}}
+	members["mcpServers"] = func(n *jsonc.Node) { t.geminiServers(g.d, n) }
 	for _, key := range geminiKeys {
 		members[key] = t.leave(g.d, "", "it is about something else than which commands run")
 	}
@@ -119,4 +120,23 @@ func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) (comma
 		}
 	})
 	return commands
+}
+
+// geminiServers reads the servers but those that another list takes away.
+func (t *translation) geminiServers(d *document, n *jsonc.Node) {
+	has := func(list *jsonc.Node, name string) bool {
+		named := func(item *jsonc.Node) bool { return strings.EqualFold(item.String(), name) }
+		return slices.ContainsFunc(list.Children('['), named)
+	}
+	only, not := d.root.Member("mcp", "allowed"), d.root.Member("mcp", "excluded")
+	if n.Kind != '{' {
+		d.fault(n.From, "%s is no object", n.Key)
+	}
+	for _, item := range n.Children('{') {
+		if only != nil && !has(only, item.Key) || has(not, item.Key) {
+			t.add(d, item, "server", item.Key).become(LeftOut, "mcp.allowed or mcp.excluded takes it away")
+			continue
+		}
+		t.server(d, d.fromJSON(item))
+	}
 }

@@ -21,6 +21,8 @@ type Request struct {
 	Tool, Ruleset string
 	Patterns      Patterns
 	Denies        Denies
+	// Reserved is why no rule on a place is written for a server, empty where one may be; nil for no such place.
+	Reserved func(abs string) string
 	// Dir is the workspace, Home the user's home directory, both canonical.
 	Dir, Home string
 }
@@ -93,6 +95,8 @@ type translation struct {
 	// decided is true once a rule decides about every command.
 	decided bool
 	faults  []error
+	// lists are the tools of servers.
+	lists []*toolList
 }
 
 // Import reads settings and translates them. After an error there is no text.
@@ -118,6 +122,7 @@ func Import(req Request) (*Result, error) {
 		draft: draft{tool: req.Tool, ruleset: req.Ruleset, base: "system"},
 	}
 	policy := f.read(t, docs)
+	t.toolLists()
 	for _, d := range docs {
 		t.faults = append(t.faults, d.err())
 	}

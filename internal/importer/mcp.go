@@ -5,110 +5,64 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/importer/foreign"
-	"github.com/accessc/accessc/internal/jsonc"
 	"github.com/accessc/accessc/internal/once/expression"
 )
 
 var mcpFormat = format{
 	name: "mcp", version: "2026-07-28", several: true,
 	looks: func(d *document) bool {
-		return !geminiPath(d) && (d.root.Member("mcpServers") != nil || d.root.Member("servers") != nil)
+		others := geminiSettings.looks(d) || opencodeFormat.looks(d) || vscodeFormat.looks(d)
+		return !others && len(serverTables(d.fromJSON(d.root))) > 0
 	},
 	read: readMCP,
 }
 
-func readMCP(t *translation, docs []*document) foreign.Policy {
-	for _, d := range docs {
-		servers := func(n *jsonc.Node) {
-			if n.Kind != '{' {
-				d.fault(n.From, "%s is no object", n.Key)
-			}
-			for _, item := range n.Children('{') {
-				t.server(d, item)
-			}
-		}
-		d.object(d.root, "the list of servers", fields{"mcpServers": servers, "servers": servers, "$schema": t.leave(d, "", "it is for editors"), "inputs": t.leave(d, "", "its values are the client's to ask for")})
-	}
-	return foreign.Unconfined{}
-}
-
-// server reads one server.
-func (t *translation) server(d *document, n *jsonc.Node) {
-	s, why := server{name: compiler.ServerName(n.Key)}, ""
-	e := t.add(d, n, "server", n.Key)
-	no := func(reason string) {
-		if why == "" {
-			why = reason
+// serverTables are the tables of servers in settings, each under the key of some client: mcpServers (Claude, Cursor,
+// Gemini CLI and others), servers, also in mcp (VS Code), context_servers (Zed), mcp (opencode).
+func serverTables(root *tree) []*tree {
+	var out []*tree
+	for _, key := range []string{"mcpServers", "servers", "context_servers"} {
+		if n := root.member(key); n != nil {
+			out = append(out, n)
 		}
 	}
-	d.object(n, "a server", fields{
-		"command": func(n *jsonc.Node) {
-			if s.program = n.String(); s.program == "" {
-				d.fault(n.From, "the command of a server is no text")
-			}
-		},
-		"args": func(n *jsonc.Node) {
-			d.list(n, "args", func(_ *jsonc.Node, text string) { s.args = append(s.args, text) })
-		},
-		"env":           func(n *jsonc.Node) { s.env = t.variables(d, n) },
-		"type":          func(n *jsonc.Node) {},
-		"url":           func(*jsonc.Node) { no("accessc starts no server on another host") },
-		"headers":       func(*jsonc.Node) { no("accessc starts no server on another host") },
-		"headersHelper": func(*jsonc.Node) { no("accessc starts no server on another host") },
-		"httpUrl":       func(*jsonc.Node) { no("accessc starts no server on another host") },
-		"cwd":           func(*jsonc.Node) { no("it names its directory; a server starts in the workspace") },
-		"envFile":       func(*jsonc.Node) { no("it reads variables from a file") },
-		"disabled": func(n *jsonc.Node) {
-			if n.True() {
-				no("it is disabled")
-			}
-		},
-		"timeout":       func(*jsonc.Node) {},
-		"description":   func(*jsonc.Node) {},
-		"alwaysAllow":   func(*jsonc.Node) {},
-		"autoApprove":   func(*jsonc.Node) {},
-		"disabledTools": func(*jsonc.Node) { no("it takes tools away; name those that may be called by their source") },
-	})
-	all := append([]string{s.program}, s.args...)
+	mcp := root.member("mcp")
+	within := mcp.member("servers")
+	isServer := func(n *tree) bool { return n.member("command") != nil || n.member("url") != nil }
 	switch {
-	case why == "" && s.program == "":
-		no("it has no command")
-	case slices.ContainsFunc(all, func(w string) bool { return strings.Contains(w, "${") || strings.Contains(w, "{{") }):
-		no("its command has placeholders, which its client fills in")
-	case slices.ContainsFunc(all, func(w string) bool { return !clean(w) && w != "" }):
-		no("its command has characters that are not visible")
-	case secrets(all):
-		no("an argument looks like a secret; have the server read it from a variable")
-	case slices.ContainsFunc(t.draft.servers, func(o server) bool { return o.name == s.name }):
-		d.fault(n.Begin, "two servers would be called %s", s.name)
-	}
-	if why != "" {
-		e.become(LeftOut, "%s", why)
-		return
-	}
-	s.from = e.from()
-	t.draft.servers = append(t.draft.servers, s)
-	e.become(Narrowed, "servers.%s, under the default policy", s.name)
-}
-
-// variables are the names that a server gets. Values stay where they are.
-func (t *translation) variables(d *document, n *jsonc.Node) []string {
-	if n.Kind != '{' {
-		d.fault(n.From, "env is no object")
-	}
-	var out []string
-	for _, item := range n.Children('{') {
-		e := t.add(d, item, "env", item.Key)
-		if !variable.Get().MatchString(item.Key) {
-			e.become(LeftOut, "no variable is called so")
-			continue
-		}
-		out = append(out, item.Key)
-		e.become(Narrowed, "the name is forwarded; its value is not copied: set it where accessc is started")
+	case within != nil && within.kind == '{' && !isServer(within):
+		out = append(out, within)
+	case mcp != nil && mcp.kind == '{' && slices.ContainsFunc(mcp.items, isServer):
+		out = append(out, mcp)
 	}
 	return out
+}
+
+// readMCP reads the tables of servers. Other keys at the top are those of an editor or an agent, and are named.
+func readMCP(t *translation, docs []*document) foreign.Policy {
+	for _, d := range docs {
+		root := d.fromJSON(d.root)
+		found := serverTables(root)
+		if len(found) == 0 {
+			d.fault(0, "there is no table of servers: mcpServers, servers, context_servers, mcp or mcp.servers")
+		}
+		for _, n := range found {
+			t.serverTable(d, n)
+		}
+		for _, item := range root.items {
+			switch holds := func(n *tree) bool { return n.line == item.line && n.col == item.col || item.key == "mcp" }; {
+			case slices.ContainsFunc(found, holds):
+			case item.key == "$schema":
+				t.noted(d, item, item.key, "").become(LeftOut, "it is for editors")
+			case item.key == "inputs":
+				t.noted(d, item, item.key, "").become(LeftOut, "its values are the client's to ask for")
+			default:
+				t.noted(d, item, item.key, "").become(LeftOut, "it is no table of servers")
+			}
+		}
+	}
+	return foreign.Unconfined{}
 }
 
 var (

@@ -21,8 +21,8 @@ var opencodeFormat = format{
 
 // opencodeKeys are keys of opencode.json that are about something else than permissions.
 var opencodeKeys = strings.Fields(`$schema attachment autoshare autoupdate command compaction disabled_providers enabled_providers
-	enterprise experimental formatter instructions layout logLevel lsp mcp model plugin provider reference references server share shell skills
-	small_model snapshot subagent_depth tool_output username watcher`)
+	enterprise experimental formatter instructions layout logLevel lsp model plugin provider reference references server
+	share shell skills small_model snapshot subagent_depth tool_output username watcher`)
 
 // opencodeAgentKeys are such keys of an agent.
 var opencodeAgentKeys = strings.Fields("color description disable hidden maxSteps mode model options prompt steps temperature top_p variant")
@@ -53,6 +53,7 @@ func readOpencode(t *translation, docs []*document) foreign.Policy {
 	agent := "build"
 	members := fields{
 		"permission": func(n *jsonc.Node) { user = n },
+		"mcp":        func(*jsonc.Node) {},
 		"agent":      func(n *jsonc.Node) { agents = n },
 		"default_agent": func(n *jsonc.Node) {
 			if agent = n.String(); !clean(agent) {
@@ -69,6 +70,9 @@ func readOpencode(t *translation, docs []*document) foreign.Policy {
 		members[key] = t.leave(o.d, "", "it is about something else than permissions")
 	}
 	o.d.object(o.d.root, "opencode's settings", members)
+	if n := o.d.root.Member("mcp"); n != nil {
+		t.serverTable(o.d, o.d.fromJSON(n))
+	}
 	if agent == "plan" {
 		o.builtin("edit", "*", "deny")
 	}

@@ -28,6 +28,8 @@ type Proof struct {
 	Files, Hosts, Vars int
 	// Lines are command lines. They are examples: each word that a rule names, with and without more.
 	Lines int
+	// Calls are those of servers' tools that were asked about.
+	Calls int
 }
 
 // wider is something that the result permits and the settings do not.
@@ -117,6 +119,9 @@ func (t *translation) prove(text string, p foreign.Policy) (Proof, error) {
 		if err := t.lines(set, p, &out); err != nil {
 			return out, err
 		}
+	}
+	if err := t.calls(res.Program, p, &out); err != nil {
+		return out, err
 	}
 	return out, t.commands(res.Program)
 }

@@ -14,7 +14,7 @@ import (
 
 // tree is a value of a document that is JSON or TOML.
 type tree struct {
-	// kind is '{', '[', '"', '0' for a whole number, and 0 for another value.
+	// kind is '{', '[', '"', '0' for a whole number, 't', 'f', and 0 for another value.
 	kind      byte
 	key, text string
 	items     []*tree
@@ -40,7 +40,7 @@ func (d *document) tree() (*tree, error) {
 func (d *document) fromJSON(n *jsonc.Node) *tree {
 	out := &tree{kind: n.Kind, key: n.Key, text: n.String()}
 	out.line, out.col = d.place(n.Begin)
-	if !bytes.ContainsRune([]byte(`{["`), rune(n.Kind)) {
+	if !bytes.ContainsRune([]byte(`{["tf`), rune(n.Kind)) {
 		var number json.Number
 		if out.kind = 0; n.Decode(&number) == nil {
 			if _, err := number.Int64(); err == nil {
@@ -72,7 +72,11 @@ func fromTOML(e *source.Entry) *tree {
 		out.kind = '"'
 	case source.IntegerKind:
 		out.kind, out.text = '0', fmt.Sprint(v.Int)
-	case source.FloatKind, source.BoolKind, source.TimeKind:
+	case source.BoolKind:
+		if out.kind = 'f'; v.Bool {
+			out.kind = 't'
+		}
+	case source.FloatKind, source.TimeKind:
 	}
 	return out
 }
@@ -115,4 +119,17 @@ func (t *translation) noted(d *document, n *tree, key, text string) *Entry {
 	e := &Entry{File: d.name, Line: n.line, Col: n.col, Key: key, Text: text}
 	t.entries = append(t.entries, e)
 	return e
+}
+
+// member is the member of a name, nil without one.
+func (n *tree) member(key string) *tree {
+	if n == nil || n.kind != '{' {
+		return nil
+	}
+	for _, item := range n.items {
+		if item.key == key {
+			return item
+		}
+	}
+	return nil
 }

@@ -83,6 +83,8 @@ func (v *vscode) member(n *jsonc.Node, known fields) {
 	switch read, ok := known[n.Key]; {
 	case ok:
 		read(n)
+	case n.Key == "mcp" && n.Member("servers") != nil:
+		v.t.serverTable(v.d, v.d.fromJSON(n.Member("servers")))
 	case slices.Contains(oldKeys, n.Key):
 		v.d.fault(n.Begin, "%q is an old form of %q; import with that form", n.Key, autoApprove)
 	case strings.HasPrefix(n.Key, strictWithin):

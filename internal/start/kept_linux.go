@@ -19,7 +19,11 @@ import (
 // failed run and their number after any other.
 // See RATIONALE D175.
 func (r *run) sayRefused(log *denial.Log, status syscall.WaitStatus, ended time.Time) {
-	more := "accessc denials shows each, and what would allow it"
+	show := "accessc denials"
+	if r.req.Named && r.spec.Tool != "" {
+		show += " " + visible.Text(r.spec.Tool)
+	}
+	more := show + " shows each, and what would allow it"
 	if err := r.keep(log, status, ended); err != nil {
 		more = "exec --report FILE lists each"
 	}

@@ -46,6 +46,9 @@ type Request struct {
 	// leaves out the lines about them at the end.
 	Denials string
 	Quiet   bool
+	// Named has these lines name the tool for accessc denials: a client starts several servers, and the last of them is
+	// another.
+	Named bool
 	// Again is the start under which every refusal is seen, for the line after a failed run whose refusals nothing has
 	// seen; empty for none. This process stays to write it.
 	Again string

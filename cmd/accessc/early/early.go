@@ -105,7 +105,7 @@ func Start(a Artifact) error {
 	return start.Start(start.Request{
 		Spec: spec, Dir: cwd, Args: a.Args, Call: call, Accept: a.Accept,
 		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
-		Denials: denials, Quiet: a.Quiet,
+		Denials: denials, Quiet: a.Quiet, Named: true,
 	})
 }
 

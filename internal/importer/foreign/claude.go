@@ -237,6 +237,10 @@ func (c *Claude) Marks() Marks {
 				}
 				out.Patterns = append(out.Patterns, p)
 			}
+		default:
+			if rest, of := strings.CutPrefix(r.Tool, "mcp__"); of {
+				out.Calls = append(out.Calls, rest)
+			}
 		case "WebFetch":
 			out.Hosts = append(out.Hosts, strings.TrimPrefix(r.Spec, "domain:"))
 		case "Bash":

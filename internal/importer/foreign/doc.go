@@ -41,6 +41,13 @@ type Stopper interface {
 	Stops(line string) bool
 }
 
+// Caller is a policy about the tools of MCP servers.
+type Caller interface {
+	// Calls is about a call that nobody is asked about, StopsCall about one that the settings refuse or ask about.
+	Calls(server, tool string) bool
+	StopsCall(server, tool string) bool
+}
+
 // Starter is a policy that keeps processes from starting some programs.
 type Starter interface {
 	// Starts is about a program by its name.
@@ -62,6 +69,6 @@ type Marks struct {
 	Linux bool
 	// Commands are lines with "*" for any text.
 	Commands []string
-	// Programs are names of programs.
-	Programs []string
+	// Programs are names of programs, Calls those of servers' tools, joined by "__".
+	Programs, Calls []string
 }

@@ -1,0 +1,164 @@
+package importer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/once/expression"
+)
+
+// serverWord begins the names of servers' tools in rules.
+const serverWord = "mcp__"
+
+// serverForm is a rule about tools of servers: mcp__SERVER, mcp__SERVER__TOOL, with stars, or a specifier.
+var serverForm = expression.Once{Text: `(?s)^(mcp__[^()\s]*)(?:\((.*)\))?$`}
+
+// servers writes the lists of tools. See RATIONALE D438.
+func (c *claude) servers(t *translation) {
+	var stars []claudeRule
+	for _, r := range c.rules {
+		rest, of := strings.CutPrefix(r.Tool, serverWord)
+		if !of {
+			continue
+		}
+		server, tool, _ := strings.Cut(rest, "__")
+		starred := server == "" || strings.Contains(server, "*")
+		switch {
+		case r.list == "allow":
+			c.permits(t, r, server, tool)
+		case strings.Contains(rest, "*") || server == "":
+			stars = append(stars, r)
+			if !starred {
+				_ = t.listOf(compiler.ServerName(server))
+			}
+		default:
+			c.stops(t, r, rest)
+		}
+	}
+	c.named(t)
+	for _, r := range c.rules {
+		rest, of := strings.CutPrefix(r.Tool, serverWord)
+		for _, l := range t.lists {
+			if of && r.list != "allow" && rest == l.server {
+				l.shutAll(r.list == "ask", r.entry) // it has "__" in its name
+			}
+		}
+	}
+	for _, r := range stars {
+		c.across(t, r)
+	}
+}
+
+// named makes the lists of all servers that rules may name.
+func (c *claude) named(t *translation) {
+	for _, r := range c.rules {
+		rest, of := strings.CutPrefix(r.Tool, serverWord)
+		for i := 1; of && i < len(rest); i++ {
+			if strings.HasPrefix(rest[i:], "__") && !strings.Contains(rest[:i], "*") {
+				_ = t.listOf(compiler.ServerName(rest[:i]))
+			}
+		}
+	}
+}
+
+// permits notes a rule that allows.
+func (c *claude) permits(t *translation, r claudeRule, server, tool string) {
+	switch {
+	case c.mode == "plan":
+		r.entry.become(LeftOut, "the mode plan allows nothing")
+	case !r.Whole && r.Spec != "" && r.Spec != "*":
+		r.entry.become(LeftOut, "it is about a part of the calls")
+	case server == "" || server != compiler.ServerName(server) || tool != "*" && strings.Contains(tool, "*"):
+		r.entry.become(LeftOut, "an entry names one tool of one server")
+	case tool == "" || tool == "*":
+		t.listOf(server).open = r.entry
+	default:
+		t.listOf(server).permit(tool, r.entry)
+	}
+}
+
+// stops notes a rule that denies or asks. Where a name can be parted at several places each counts, since the name of a
+// server may have "__" in it.
+func (c *claude) stops(t *translation, r claudeRule, rest string) {
+	whole := true
+	for i := 1; i+2 < len(rest); i++ {
+		if rest[i:i+2] != "__" {
+			continue
+		}
+		whole = false
+		t.listOf(compiler.ServerName(rest[:i])).refuse(rest[i+2:], r.list == "ask", r.entry)
+	}
+	if server, ended := strings.CutSuffix(rest, "__"); whole || ended {
+		t.listOf(compiler.ServerName(server)).shutAll(r.list == "ask", r.entry)
+	}
+}
+
+// across notes a rule with stars, each of which may stand for "__" as well, so that the rule is about every server that
+// it fits. Of servers that no rule names no table can say it.
+func (c *claude) across(t *translation, r claudeRule) {
+	asks := r.list == "ask"
+	for _, l := range t.lists {
+		begin := serverWord + l.server
+		if starred(r.Tool, begin) || starred(r.Tool, begin+"__") {
+			l.shutAll(asks, r.entry)
+		}
+		for _, tool := range without(behind(r.Tool, begin+"__")) {
+			if tool == "*" {
+				l.shutAll(asks, r.entry)
+				continue
+			}
+			l.refuse(tool, asks, r.entry)
+		}
+	}
+	rest := strings.TrimPrefix(r.Tool, serverWord)
+	if server, _, _ := strings.Cut(rest, "__"); server != "" && !strings.Contains(server, "*") {
+		return
+	}
+	t.lost = append(t.lost, r.entry)
+	r.entry.become(LeftOut, "it holds for the servers that other rules name; "+
+		"of the others no table can say it: keep the rule in Claude Code")
+}
+
+// behind are the patterns of the texts that follow a text in what a pattern with stars fits.
+func behind(pattern, text string) []string {
+	switch {
+	case text == "":
+		return []string{pattern}
+	case pattern == "":
+		return nil
+	case pattern[0] != '*':
+		if pattern[0] != text[0] {
+			return nil
+		}
+		return behind(pattern[1:], text[1:])
+	}
+	out := []string{pattern}
+	for i := range text {
+		out = append(out, behind(pattern[1:], text[i:])...)
+	}
+	return out
+}
+
+// shutServers reads the names of servers that are not started.
+func (c *claude) shutServers(t *translation, d *document) func(*jsonc.Node) {
+	return func(n *jsonc.Node) {
+		if n.Kind != '[' {
+			d.fault(n.From, "%s is no list", n.Key)
+			return
+		}
+		for i, item := range n.Items {
+			name := item.String()
+			if item.Kind == '{' {
+				name = item.Member("serverName").String()
+			}
+			e := t.add(d, item, elementOf(n.Key, i), name)
+			if name == "" || slices.ContainsFunc([]rune(name), func(r rune) bool { return r == '*' }) || !clean(name) {
+				e.become(LeftOut, "it names no server: keep it in Claude Code")
+				continue
+			}
+			t.listOf(compiler.ServerName(name)).shutAll(false, e)
+		}
+	}
+}
