@@ -46,6 +46,7 @@ var documented = [][]string{
 func TestDocumented(t *testing.T) {
 	ground := Ground{Root: "/ws", Home: "/home/u", Exists: func(at string) bool { return at == "/ws/.env" || at == "/ws/docs" }}
 	ground.Reserved = func(string) string { return "" }
+	ground.Secrets = func(string) ([]string, bool) { return nil, true }
 	var all strings.Builder
 	layer := []byte("# mine")
 	var states [][]byte
