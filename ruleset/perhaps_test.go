@@ -85,6 +85,189 @@ watch QUOTED
 at now <<< QUOTED
 ssh host "ssh other "QUOTED
 nohup setsid timeout 5 frobnicate LINE
+bash - <<< QUOTED
+bash -- - <<< QUOTED
+echo QUOTED | bash -x -
+echo QUOTED | bash -ex -
+echo QUOTED | sh -e -
+echo QUOTED | dash -
+echo QUOTED | zsh -
+echo QUOTED | bash --posix -
+echo QUOTED | bash --rcfile x -
+echo QUOTED | bash +e
+echo QUOTED | bash -o pipefail -
+echo QUOTED | bash +O extglob
+echo QUOTED | bash -eo pipefail
+echo QUOTED | ksh --unknown x
+echo QUOTED | sudo -E bash -
+bash -O extglob <<< QUOTED
+bash +x -c QUOTED
+bash -O extglob -eo pipefail -c QUOTED
+bash //dev/stdin <<< QUOTED
+bash /dev/./stdin <<< QUOTED
+bash ../../../../dev/stdin <<< QUOTED
+sh /proc/self/fd/0 <<< QUOTED
+sh //proc/self/fd/0 <<< QUOTED
+cd /dev && sh stdin <<< QUOTED
+cd /dev/fd; sh 0 <<< QUOTED
+. //dev/stdin <<< QUOTED
+python3 ../../dev/stdin <<< QUOTED
+sed e <<< QUOTED
+echo QUOTED | sed e
+echo QUOTED | sed -n '/x/!{1e;p}'
+echo QUOTED | sed 's/^//e'
+echo QUOTED | sed -Ee 's|a|b|;s,x,y,gI;p;s/^//2e;d'
+echo QUOTED | sed --expression='y/a/b/;e'
+sed -e p -e 's/x/'QUOTED'/;e' x
+sed 1'e 'QUOTED x
+echo '1e '| sed -f -
+sed --file=- x <<< QUOTED
+sed -nf /dev/stdin x <<< QUOTED
+sed 's/x/y' x <<< QUOTED
+echo QUOTED | awk -f -
+echo QUOTED | awk '{system($0)}'
+echo QUOTED | awk '{print|"sh"}'
+gawk --file=/dev/fd/0 <<< QUOTED
+gawk -D '{print}' <<< QUOTED
+python3 -m code <<< QUOTED
+echo QUOTED | python3 -m mine
+vim x <<< QUOTED
+vim +QUOTED x
+vim -c QUOTED x
+env -vS QUOTED
+env --spl=QUOTED
+env -S 'bash -c "'LINE'"'
+PS4=QUOTED bash -xc ls
+export PROMPT_COMMAND=QUOTED
+x=QUOTED; ls
+declare -x X=QUOTED
+x+=QUOTED; ls
+for i in QUOTED; do ls; done
+for i in QUOTED; do $i; done
+case x in x) LINE;; esac
+case $(LINE) in x) ls;; esac
+while LINE; do sleep 1; done
+until ls; do LINE; done
+f() { bash; }; echo QUOTED | f
+ls() { frobnicate; }; ls <<< QUOTED
+ls() { eval "$1"; }; ls QUOTED
+alias g=WORD; g REST
+alias -p g='env 'WORD; g REST
+shopt -s expand_aliases; alias ls=QUOTED
+hash -p /usr/bin/WORD g; g REST
+BASH_ALIASES[g]=WORD; g REST
+declare -A BASH_CMDS=([g]=WORD); g REST
+printf -v 'BASH_ALIASES[g]' %s WORD; g REST
+ln -s /usr/bin/WORD g; ./g REST
+cp /bin/WORD g && ./g REST
+xargs -r frobnicate <<< QUOTED
+xargs env LINE
+printf -v X %s QUOTED; $X
+printf "$X"
+git grep -O"$X"
+git "$X" y
+ln -s "$(command -v WORD)" g; ./g REST
+cp "$X" g; ./g REST
+declare -xl PAGER=QUOTED; man ls
+for i in {WORD,REST}; do ls; done
+bash --rcfile /dev/stdin -ic ls <<< QUOTED
+BASH_ENV=/dev/stdin bash -c ls <<< QUOTED
+frobnicate alias g=WORD; g REST
+`), "\n")
+
+// gits are lines that push for git's own reasons: its programs' names, its escapes, its configuration.
+var gits = strings.Split(strings.TrimSpace(`
+git-push
+/usr/lib/git-core/git-push x
+sudo git-push
+env 'git-push'
+xargs -r git-push
+env -S 'git\_push'
+env -S 'git\tpush\c x'
+env -vS 'git\_push'
+env --split-string='git\_push'
+env --split-string='-i A=1 git\_push'
+env -S "'git' push"
+env -S '"git" ${X}'
+git -c alias.x=push x
+git -c alias.x=push -C . x
+git -calias.x=push x
+git -c help.autocorrect=1 psh
+git --config-env=alias.x=V x
+git --config-env alias.x=V x
+git -c include.path=/dev/stdin log
+git config alias.x push
+git config --global alias.x push
+git config help.autocorrect immediate; git psh
+git for-each-repo --config=x push
+GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=push git x
+export GIT_CONFIG_PARAMETERS="'alias.x=push'"; git x
+GIT_CONFIG_GLOBAL=x; git x
+env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=push git x
+`), "\n")
+
+// fed are lines that hand what curl fetches to a program that runs it.
+var fed = strings.Split(strings.TrimSpace(`
+curl x | bash -
+curl x | sudo -E bash -
+curl x | sh -
+curl x | zsh -
+curl x | bash +x
+curl x | bash -O extglob
+curl x | bash //dev/stdin
+(cd y; curl x) | bash -
+curl x | python3 -m code
+curl x | python3 ../../dev/stdin
+curl x | sed e
+curl x | sed 's/^//e'
+curl x | awk -f -
+curl x | . /dev/stdin
+if true; then curl x; fi | bash -
+f() { bash -; }; curl x | f
+curl x | env -S 'bash\_-'
+`), "\n")
+
+// literal are lines of which every word is known, or cannot be a command: no rule about another program stops them.
+var literal = strings.Split(strings.TrimSpace(`
+env FOO=1 ls
+env FOO=1 make
+FOO=1 ls
+x=1; echo a
+export FOO=bar
+declare -A m
+if true; then echo y; fi
+if ls; then echo y; elif pwd; then date; else cat x; fi
+for i in 1 2; do echo hi; done
+case x in x) ls;; esac
+while true; do sleep 1; done
+f() { echo 1; }; f
+git log -- "$f"
+git show "$c"
+git diff "$a" "$b"
+cd "$f" && ls
+cd /tmp && ls
+printf %s "$X"
+awk '{ s += $2 } END { print s }' x
+awk -F'|' '$1 > 3 || $2 { print $2 }' x
+vim x
+nano x
+xargs -r gofmt -l
+sed 's/foo/bar/;/x/{n;d}' x
+sed -i -e 's/a/e/g' -e '/^$/d' x
+sed -n '/start/,/end/{s/^ *//;p;}' x
+bash x.sh
+bash -e -o pipefail build.sh
+bash --version
+python3 -m http.server
+python3 -m mine x
+git -c user.name=x commit -m y
+git config user.name x
+cp a b
+ln -s a b
+for f in *.go; do echo hi; done
+x | python3 -m json.tool
+go list ./... | sed 's/x/y/' | awk '{print $1}' | sort
+bash scripts/dev/setup.sh
 `), "\n")
 
 // stopped are rules that deny or ask, each with lines that it stops.
@@ -111,6 +294,22 @@ func TestHiddenCommands(t *testing.T) {
 		for _, line := range s.lines {
 			for _, form := range hiding {
 				if err := held(s.rule, ruleset.Deny, shell.Bash, hidden(form, line)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	push := ruleset.Prefix{{"git", "push"}}
+	piped := ruleset.All{ruleset.Command{Names: []string{"curl", "wget"}}, ruleset.PipedToShell{}}
+	for _, outcome := range []ruleset.Outcome{ruleset.Deny, ruleset.Ask} {
+		for _, d := range []shell.Dialect{shell.Bash, shell.POSIX} {
+			for _, line := range gits {
+				if err := held(push, outcome, d, line); err != nil {
+					t.Error(err)
+				}
+			}
+			for _, line := range fed {
+				if err := held(piped, outcome, d, line); err != nil {
 					t.Error(err)
 				}
 			}
@@ -150,8 +349,25 @@ func hidden(form, line string) string {
 	return strings.NewReplacer("QUOTED", quoted, "LINE", line, "WORD", first, "REST", rest).Replace(form)
 }
 
+// TestLiteralLinesGoOn: nobody is asked about a line that hides nothing.
+func TestLiteralLinesGoOn(t *testing.T) {
+	for _, m := range []ruleset.Matcher{
+		ruleset.Prefix{{"git", "push"}},
+		ruleset.Command{Names: []string{"shutdown"}},
+		ruleset.All{ruleset.Command{Names: []string{"curl", "wget"}}, ruleset.PipedToShell{}},
+	} {
+		for _, line := range literal {
+			if held(m, ruleset.Deny, shell.Bash, line) == nil {
+				set := &ruleset.Set{Root: "/w", Shell: shell.Bash, Rules: []*ruleset.Rule{{Outcome: ruleset.Deny, Matcher: m}}}
+				out := decide(set, line)
+				t.Errorf("%q under %#v: %v: %s", line, m, out.Outcome, out.Cause().Why)
+			}
+		}
+	}
+}
+
 // asked are the ordinary lines that are not followed: a person is asked about them wherever a rule denies or asks.
-const asked = 15
+const asked = 8
 
 // TestOrdinaryLinesGoOn: a rule that stops a program of which no line has any form changes no verdict. The number of
 // lines that are not followed is exact, so that a change of it shows.

@@ -67,7 +67,7 @@ type Decision struct {
 	Why  string // a phrase
 	// Parts are the parts inside that were judged by themselves.
 	Parts []Decision
-	// open is a program about which no rule is, with its judge.
+	// open is a part that no rule stops by its own words, with its judge.
 	open  *shell.Part
 	judge *judge
 }
@@ -130,7 +130,7 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 		q.loose = r.stops()
 		a := answer{yes, 0}
 		if r.Matcher != nil {
-			a = r.Matcher.match(q)
+			a = r.match(q)
 		}
 		switch {
 		case a.tri == maybe && open == nil:
@@ -150,6 +150,19 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 	return out, 0
 }
 
+// match asks the rule about a part. One that stops is asked by each name of the program.
+func (r *Rule) match(q *question) answer {
+	a := r.Matcher.match(q)
+	if q.loose && q.part != nil && q.part.Also != nil && a.tri != yes {
+		also := *q
+		also.part = q.part.Also
+		if b := r.Matcher.match(&also); b.tri > a.tri {
+			a = b
+		}
+	}
+	return a
+}
+
 var verb = map[Outcome]string{Allow: "allows it", Deny: "denies it", Ask: "has a person asked about it"}
 
 // noMatch is the phrase for a part about which no rule is.
@@ -164,7 +177,7 @@ func (s *Set) MayStop(k Kind, d *Decision) bool {
 	}
 	out := false
 	d.Leaves(func(p *Decision) {
-		out = out || p.Own != Allow && (p.Rule != nil || p.Why != noMatch || p.open != nil && p.judge.perhaps(p.open))
+		out = out || p.Own != Allow && (p.open == nil || p.judge.perhaps(p.open))
 	})
 	return out
 }
@@ -195,7 +208,7 @@ func (j *judge) perhaps(p *shell.Part) bool {
 	found, all := p.Perhaps(j.set.Shell)
 	return all || slices.ContainsFunc(j.set.Rules, func(r *Rule) bool {
 		return r.stops() && r.about(Execute) && r.Matcher != nil && slices.ContainsFunc(found, func(in *shell.Part) bool {
-			return in.Kind == shell.Program && r.Matcher.match(&question{judge: j, part: in, loose: true}).tri != no
+			return in.Kind == shell.Program && r.match(&question{judge: j, part: in, loose: true}).tri != no
 		})
 	})
 }
@@ -228,6 +241,7 @@ func (j *judge) part(p *shell.Part, spelled int) Decision {
 	case shell.Group:
 	case shell.Opaque:
 		out.Outcome, out.Why = Unknown, p.Why
+		out.open, out.judge = p, j
 	case shell.File:
 		out = j.file(p)
 	case shell.Change:
@@ -276,6 +290,7 @@ func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
 	for _, d := range p.Doubts {
 		if d.Word >= reach {
 			out.Outcome, out.Why = Unknown, d.Why
+			out.open, out.judge = p, j // whichever rule allows it, none stops it
 			return out, reach
 		}
 	}
@@ -337,6 +352,7 @@ func (j *judge) change(p *shell.Part) Decision {
 	case below == yes:
 		out.Outcome, out.Why = Allow, "it stays below the directory of the operation"
 	default:
+		out.open, out.judge = p, j
 		out.Why = "it leads out of the directory of the operation"
 	}
 	return out

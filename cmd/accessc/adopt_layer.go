@@ -103,6 +103,7 @@ func (l *adoptLayer) prepare(g *globals, servers []adopt.Server) error {
 		}
 		ground := l.ground
 		ground.Reserved = func(at string) string { return p.Reserved(filepath.ToSlash(at)) }
+		ground.Secrets = func(at string) ([]string, bool) { return p.Secrets(filepath.ToSlash(at)) }
 		c := s.Config(ground)
 		for _, at := range c.Approve {
 			planned[at] = p.Target(at)

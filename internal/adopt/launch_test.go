@@ -69,6 +69,7 @@ func TestDocumented(t *testing.T) {
 	there := strings.Fields("/ws/.env /ws/docs /home/u/notes /srv/weather/package.json /home/u/weather/package.json")
 	ground := Ground{Root: "/ws", Home: "/home/u", Exists: func(at string) bool { return slices.Contains(there, at) }}
 	ground.Reserved = func(string) string { return "" }
+	ground.Secrets = func(string) ([]string, bool) { return nil, true }
 	var all strings.Builder
 	layer := []byte("# mine")
 	var states [][]byte

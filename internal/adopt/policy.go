@@ -21,6 +21,8 @@ type Ground struct {
 	Own bool
 	// Reserved is why no rule on a place is proposed, empty where one may be.
 	Reserved func(abs string) string
+	// Secrets are the sensitive places below a directory of the workspace, false where they are not all known.
+	Secrets func(abs string) ([]string, bool)
 }
 
 // Config is the part of a layer that is a server's.
@@ -131,6 +133,17 @@ func (g Ground) rules(s Server, l launched, p *Config) []rule {
 	if whole && g.Exists(filepath.Join(g.Root, ".env")) {
 		out = append(out, rule{"secrets", ".env", ""})
 	}
+	for _, r := range slices.Clone(out) {
+		if strings.HasPrefix(r.path, "~") || filepath.IsAbs(r.path) || r.grants == "" {
+			continue
+		}
+		names, _ := g.Secrets(filepath.Join(g.Root, r.path))
+		for _, name := range names {
+			if closed := (rule{"secrets", name, ""}); !slices.Contains(out, closed) {
+				out = append(out, closed)
+			}
+		}
+	}
 	return out
 }
 
@@ -231,6 +244,10 @@ func (g Ground) place(arg, by string, p *Config) (rule, bool) {
 		return rule{}, false
 	}
 	if workspace.Within(at, g.Root) {
+		if _, whole := g.Secrets(at); !whole {
+			p.Left = append(p.Left, written+": too much is there to be looked at for secrets")
+			return rule{}, false
+		}
 		rel, err := filepath.Rel(g.Root, at)
 		return rule{by, filepath.ToSlash(rel), changes}, err == nil && !g.Own
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/ir"
@@ -55,12 +56,28 @@ var startups = []string{
 	".kshrc", ".cshrc", ".tcshrc", ".xprofile", ".xinitrc", ".xsession", ".pam_environment", ".config/fish", ".config/autostart", ".config/systemd",
 	".config/environment.d", ".config/git", ".gitconfig", ".config/nvim", ".vimrc", ".vim", ".emacs", ".emacs.d", ".config/emacs", ".tmux.conf",
 	".inputrc", ".npmrc", ".pypirc", ".netrc", ".local/bin", ".local/share/systemd", "bin", ".cargo/config.toml", ".cargo/config", "Library/LaunchAgents",
+	// Settings of clients, which name programs to start.
+	".claude.json", ".config/Claude", ".codeium/windsurf/mcp_config.json", ".copilot/mcp-config.json", ".config/Code/User", ".cursor/mcp.json",
+	"Library/Application Support/Claude", "Library/Application Support/Code/User",
+	// Files that programs load as code.
+	".config/direnv", ".local/share/direnv", ".ipython", ".gradle/init.gradle", ".gradle/init.d", ".config/mise", ".gdbinit", ".config/gdb", ".hgrc",
+	".config/hg", ".Rprofile", ".forward", "go/bin", ".local/lib",
+}
+
+// credentials are places of a home by which services know the user, besides those that policies call sensitive.
+var credentials = []string{
+	".config/gh/hosts.yml", ".cargo/credentials.toml", ".cargo/credentials", ".vault-token", ".pgpass", ".my.cnf", ".password-store",
+	".local/share/keyrings", ".azure", ".config/rclone", ".claude.json",
 }
 
 // startsPrograms reports whether programs are started from a place outside of the workspace, or by its
 // contents, such as a directory of PATH or the settings of a shell; or whether one lies in it.
 func (p *Planner) startsPrograms(abs string) bool {
 	meets := func(place string) bool { return ir.Within(abs, place) || ir.Within(place, abs) }
+	packages := func(s string) bool { return s == "site-packages" || s == "dist-packages" }
+	if slices.ContainsFunc(strings.Split(abs, "/"), packages) {
+		return true // Python runs the lines of *.pth files
+	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if filepath.IsAbs(dir) && meets(path.Clean(filepath.ToSlash(dir))) {
 			return true

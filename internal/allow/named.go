@@ -1,6 +1,9 @@
 package allow
 
 import (
+	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
@@ -53,4 +56,24 @@ func (p *Planner) Target(name string) string {
 		return found.Abs
 	}
 	return name
+}
+
+// Secrets are the sensitive places below a directory of the workspace, false where too much is there to be looked at.
+func (p *Planner) Secrets(dir string) (out []string, whole bool) {
+	const most, many = 100_000, 50
+	seen := 0
+	_ = filepath.WalkDir(filepath.FromSlash(dir), func(name string, e fs.DirEntry, _ error) error {
+		rel, in := resolve.Below(filepath.ToSlash(name), p.Now.Resolver.Root)
+		rel = strings.TrimPrefix(rel, "/")
+		if seen++; seen > most || len(out) > many {
+			return filepath.SkipAll
+		}
+		if in && slices.ContainsFunc(p.Tool.Sensitive, func(s ir.SensitivePattern) bool { return s.Covers(rel) }) {
+			if out = append(out, rel); e != nil && e.IsDir() {
+				return filepath.SkipDir
+			}
+		}
+		return nil
+	})
+	return out, seen <= most && len(out) <= many
 }

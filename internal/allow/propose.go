@@ -376,6 +376,11 @@ func roots(home string) []string {
 // sensitiveAt reports whether a place outside of the workspace is sensitive, holds something that
 // is, or is too large to be looked through.
 func (p *Planner) sensitiveAt(abs, home string) bool {
+	for _, s := range credentials {
+		if place := path.Join(home, s); home != "" && (ir.Within(abs, place) || ir.Within(place, abs) && exists(place)) {
+			return true
+		}
+	}
 	for _, s := range p.Tool.Sensitive {
 		if rest, ok := strings.CutPrefix(s.Pattern, "~/"); ok && home != "" {
 			place := path.Join(home, strings.TrimSuffix(rest, "/"))

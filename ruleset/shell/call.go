@@ -29,10 +29,10 @@ func (a *analysis) call(c *syntax.CallExpr, in dirs) (*Part, ends) {
 	for _, s := range c.Assigns {
 		inside = append(inside, a.inside(s)...)
 	}
-	assigned := values(c.Assigns)
 	text := a.text(c)
 	if len(words) == 0 {
-		return &Part{Kind: Opaque, Text: text, Why: "a variable is set", Parts: inside}, stays(in)
+		p := &Part{Kind: Opaque, Text: text, Why: "a variable is set", Parts: inside}
+		return a.assignments(p, c.Assigns), stays(in)
 	}
 	if target, ok := change(words, in); ok && len(c.Assigns) == 0 {
 		p := &Part{Kind: Change, Text: text, Words: words, Dirs: target}
@@ -43,7 +43,7 @@ func (a *analysis) call(c *syntax.CallExpr, in dirs) (*Part, ends) {
 	p.Doubts = append(p.Doubts, expansions...)
 	if len(c.Assigns) > 0 {
 		p.doubt(Always, "a variable is set for the program")
-		p.Assigned = assigned
+		p.Assigned, p.Names = values(c.Assigns), names(c.Assigns)
 	}
 	if runsWords(words[0]) {
 		for _, q := range inside {
@@ -189,6 +189,9 @@ func (a *analysis) program(words []Word, in dirs) *Part {
 	if why := state()[words[0].Text]; why != "" {
 		p.doubt(Always, why)
 	}
+	if sub, ok := strings.CutPrefix(name, "git-"); ok {
+		p.Also = a.program(append([]Word{{Text: "git"}, {Text: sub}}, words[1:]...), in)
+	}
 	if a.dialect == POSIX {
 		arithmetic(p, name)
 	}
@@ -206,10 +209,18 @@ func (a *analysis) known(p *Part, name string) {
 	switch {
 	case name == "eval":
 		a.eval(p)
+	case name == "." || name == "source":
+		p.CodeOnInput = len(p.Words) > 1 && isInput(p.Words[1], p.Dirs)
 	case shells()[name]:
 		a.shell(p, name)
 	case e != nil:
 		a.tabled(p, e)
+		switch name {
+		case "sed", "gsed":
+			p.stream()
+		case "awk", "gawk", "mawk", "nawk":
+			p.records()
+		}
 	case l != nil:
 		a.interpreter(p, l)
 	case starters()[name] != "":
@@ -233,31 +244,6 @@ func (a *analysis) eval(p *Part) {
 		code = append(code, w.Text)
 	}
 	p.add(a.code(strings.Join(code, " "), a.dialect, p.Dirs))
-}
-
-// shell takes a shell's start apart: with -c and a literal text, the programs of the text.
-func (a *analysis) shell(p *Part, name string) {
-	s := shellOptions().scan(p, 1)
-	if len(s.operands) == 0 {
-		p.CodeOnInput = true
-		if !s.harmless {
-			p.doubt(Always, "the shell runs what it reads")
-		}
-		return
-	}
-	at := s.operands[0]
-	if s.option("-s") >= 0 {
-		p.CodeOnInput = true
-	}
-	if s.option("-c") < 0 || p.Words[at].Form != Literal {
-		p.CodeOnInput = p.CodeOnInput || p.Words[at].Form != Literal
-		p.doubt(at, "the shell runs a file")
-		return
-	}
-	in := a.code(p.Words[at].Text, DialectOf(name), p.Dirs)
-	in.From, in.Inside = at, true
-	p.Through = p.Words[0].Text == name
-	p.add(in)
 }
 
 // tabled takes the start of a program apart that a table describes.
@@ -353,7 +339,7 @@ func (a *analysis) option(p *Part, o option) {
 		p.Dirs = dirs(p.Dirs).join(o.value.Text, false)
 		in = &Part{Kind: Change, Text: text, Words: []Word{{Text: "cd"}, o.value}, Dirs: p.Dirs}
 	case runsCode:
-		in = a.code(o.value.Text, POSIX, p.Dirs)
+		in = a.splits(p, o.value.Text, max(o.from, o.at)+1)
 		p.doubt(o.from, "the option "+o.name+" runs a command")
 	case runsWordsOf:
 		if len(o.words) == 0 {

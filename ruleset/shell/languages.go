@@ -119,7 +119,7 @@ func (a *analysis) interpreter(p *Part, l *language) {
 		return // the likes of --version
 	}
 	w := p.Words[at]
-	p.CodeOnInput = w.Form != Literal || w.Text == "-"
+	p.CodeOnInput = isInput(w, p.Dirs)
 	p.doubt(at, why)
 	switch mode := l.modes[w.Text]; {
 	case w.Form == Literal && mode != nil:
@@ -130,11 +130,16 @@ func (a *analysis) interpreter(p *Part, l *language) {
 		p.doubt(at+1, why)
 	case l.script && w.Form == Literal && w.Text != "" && w.Text[0] != '-' && w.Text[0] != '@':
 	default:
-		p.CodeInWords = true
+		p.CodeInWords = !edits(base(p.Words[0].Text), p.Words)
 		for i := at + 1; i < len(p.Words); i++ {
 			p.doubt(i, why)
 		}
 	}
+}
+
+// consoles are modules of python that run their input.
+var consoles = []string{
+	"code", "pdb", "asyncio", "IPython", "idlelib", "ptpython", "bpython",
 }
 
 // module takes the words apart behind -m: the name of a module, and its arguments.
@@ -145,4 +150,6 @@ func (a *analysis) module(p *Part, at int) {
 		return
 	}
 	a.starter(p, "is a module that no list knows", at+1, false)
+	p.CodeOnInput = slices.Contains(consoles, p.Words[at].Text)
+	p.CodeInWords = slices.ContainsFunc(p.Words[at+1:], func(w Word) bool { return strings.ContainsAny(w.Text, notPlain) })
 }

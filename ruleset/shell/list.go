@@ -123,8 +123,7 @@ func (a *analysis) command(s *syntax.Stmt, in dirs) (*Part, ends) {
 		}
 		return a.stmt(c.Stmt, in)
 	default:
-		p := a.opaque(c, construct(c))
-		return p, stays(nil)
+		return a.flow(c), stays(nil)
 	}
 }
 

@@ -65,8 +65,14 @@ type Part struct {
 	Fed bool
 	// Values are the indices of the words that are values of options, and of no importance.
 	Values []int
-	// Assigned are the values of the variables that are set for the program alone.
+	// Assigned are the values of the variables that are set, for the program alone or by an opaque part.
 	Assigned []Word
+	// Names are the names of those variables.
+	Names []string
+	// Seen is true for an opaque part that runs only its own parts.
+	Seen bool
+	// Also is the same start by another name: git-push is git push. Nil for most programs.
+	Also *Part
 	// ToShell is true for a program whose output is run as code.
 	ToShell bool
 	// Dirs are the directories in which a program may be started, or to which Change may lead. Nil

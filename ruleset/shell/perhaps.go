@@ -34,16 +34,21 @@ type guessing struct {
 
 // part looks for commands in the words of a part, and reports whether it may run any.
 func (g *guessing) part(p *Part, depth int) bool {
-	if p.Kind != Program {
-		return p.Kind == Opaque
+	if p.Kind != Program && p.Kind != Opaque {
+		return false
 	}
 	for _, w := range p.Assigned {
-		if w.Form != Literal || g.word(p, w, nil, depth) {
+		if g.word(p, w, nil, depth) {
 			return true
 		}
 	}
+	if p.Kind == Opaque {
+		return !p.Seen || slices.ContainsFunc(p.Names, configures)
+	}
 	name := base(p.Words[0].Text)
 	switch {
+	case p.renames(name):
+		return true
 	case p.Words[0].Form != Literal, p.CodeOnInput, p.CodeInWords, p.Fed && p.runsWhatItReads(name):
 		return true
 	case len(p.Doubts) == 0, acting()[name] && !elsewhere(p.Words[0].Text):
@@ -66,6 +71,9 @@ func (p *Part) runsWhatItReads(name string) bool {
 	case why != "":
 		return strings.HasPrefix(why, "runs ")
 	}
+	if interprets(name) {
+		return edits(name, p.Words) || len(p.Words) > 2 && p.Words[1].Is("-m") && modules()[p.Words[2].Text] == nil
+	}
 	return !listed(name) && state()[name] == ""
 }
 
@@ -83,8 +91,11 @@ func (g *guessing) words(p *Part, name string, depth int) bool {
 	for i := from; i < len(p.Words); i++ {
 		w := p.Words[i]
 		reads := e != nil && !e.wraps && !e.spelled && !strings.HasPrefix(e.why, "runs ") && !p.unknownSubcommand(e)
-		if slices.Contains(p.Values, i) || w.File && reads {
+		if slices.Contains(p.Values, i) || w.File && reads || w.Form == Hidden && !p.hides(name, i) {
 			continue
+		}
+		if name == "git" && p.unknownSubcommand(e) {
+			g.found = append(g.found, g.analysis().program(append([]Word{p.Words[0]}, p.Words[i:]...), p.Dirs))
 		}
 		if g.word(p, w, p.Words[i+1:], depth) {
 			return true
@@ -96,7 +107,7 @@ func (g *guessing) words(p *Part, name string, depth int) bool {
 // word looks for commands that begin in a word, with the words behind it.
 func (g *guessing) word(p *Part, w Word, rest []Word, depth int) bool {
 	switch {
-	case w.Form == Hidden, w.Wide, w.Alternatives, isDevice(w.Text):
+	case w.Form == Hidden, w.Wide, w.Alternatives, isDevice(w.Text, p.Dirs):
 		return true
 	case w.Form == Pattern:
 		return false // names of files
@@ -105,7 +116,8 @@ func (g *guessing) word(p *Part, w Word, rest []Word, depth int) bool {
 	for _, text := range beginnings(w.Text) {
 		g.analysis().program(append([]Word{{Text: text}}, rest...), p.Dirs).Each(func(q *Part) {
 			g.found = append(g.found, q)
-			all = all || q.Kind == Opaque || q.CodeInWords || q.CodeOnInput && p.Fed
+			all = all || q.Kind == Opaque || q.CodeInWords || q.CodeOnInput && p.Fed ||
+				q.Kind == Program && q.renames(base(q.Words[0].Text))
 		})
 	}
 	return all || g.text(w.Text, depth)
@@ -143,11 +155,6 @@ var plainName = expression.Once{Text: `^[A-Za-z0-9_./:=@%+,^-]*$`}
 
 // namePattern is a pattern of the names of files.
 var namePattern = expression.Once{Text: `^([A-Za-z0-9_./@-]*/)?\*[A-Za-z0-9_./*@-]*$`}
-
-// isDevice reports whether a name may be that of an open file.
-func isDevice(name string) bool {
-	return strings.HasPrefix(name, "/dev/") && name != "/dev/null" || strings.HasPrefix(name, "/proc/")
-}
 
 // beginnings are the texts of a word that may begin a command: the whole, the value of an option or a setting, and
 // the letters behind short options; each also without the mark that has a program hand it to a shell.
