@@ -64,10 +64,11 @@ func (c *importCmd) Run(g *globals) error {
 	if err != nil {
 		return usagef("there is no home directory: %v", err)
 	}
+	reserved, secrets := c.places(g, root)
 	res, err := importer.Import(importer.Request{
 		Files: c.Files, From: c.From, Tool: c.Tool, Ruleset: c.Ruleset, Patterns: importer.Patterns(c.Patterns),
 		Denies:   importer.Denies(c.Denies),
-		Reserved: c.reserved(g, root),
+		Reserved: reserved, Secrets: secrets,
 		Dir:      filepath.ToSlash(canonical(root)), Home: filepath.ToSlash(canonical(home)),
 	})
 	if err != nil {
@@ -81,8 +82,9 @@ func (c *importCmd) Run(g *globals) error {
 	return nil
 }
 
-// reserved tells why no rule on a place is written, by the other layers of the workspace.
-func (c *importCmd) reserved(g *globals, root string) func(string) string {
+// places tells why no rule on a place is written, and which sensitive places are below a directory, by the other layers of the
+// workspace.
+func (c *importCmd) places(g *globals, root string) (reserved func(string) string, secrets func(string) ([]string, bool)) {
 	const probe = "imported-servers"
 	planner := sync.OnceValues(func() (*allow.Planner, error) {
 		opts, err := g.asking().options(true, hostfacts.Platform())
@@ -93,13 +95,21 @@ func (c *importCmd) reserved(g *globals, root string) func(string) string {
 		text := []byte("[" + ir.ServersTable + "." + probe + "]\n")
 		return allow.Begin(allow.Request{Compile: l.edited(opts, text), Layer: ir.LayerWorkspace, Tool: probe})
 	})
-	return func(at string) string {
+	reserved = func(at string) string {
 		p, err := planner()
 		if err != nil {
 			return "the layers of the workspace do not compile: accessc check"
 		}
 		return p.Reserved(filepath.ToSlash(at))
 	}
+	secrets = func(at string) ([]string, bool) {
+		p, err := planner()
+		if err != nil {
+			return nil, false
+		}
+		return p.Secrets(filepath.ToSlash(at))
+	}
+	return reserved, secrets
 }
 
 // write puts the configuration out.

@@ -12,7 +12,7 @@ import (
 
 // unfit returns the check of the targets of external rules: no tool gets files that the kernel
 // makes up, and none may write to accessc's own files, or to the whole home.
-// See RATIONALE D183.
+// See RATIONALE D183, D441.
 func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) string {
 	own := r.own(resolver)
 	home := at(resolver, r.home)
@@ -22,6 +22,9 @@ func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) strin
 		}
 		if inShared(target) {
 			return "which lies in " + sharedMemory
+		}
+		if why := r.same(resolver.Root, target); why != "" {
+			return why
 		}
 		if caps&ir.Write == 0 {
 			return ""
@@ -34,6 +37,16 @@ func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) strin
 		}
 		return ""
 	}
+}
+
+// same says of a target that mounts let it show the workspace, or what processes share, under another name.
+func (r *Result) same(workspace, target string) string {
+	for _, k := range r.view.Kernels([]string{workspace, target}, nil) {
+		if k.Path == target {
+			return "which is " + k.Why()
+		}
+	}
+	return ""
 }
 
 const sharedMemory = "/" + ir.LinuxShared + ", where each tool has memory of its own run"

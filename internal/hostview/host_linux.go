@@ -1,6 +1,7 @@
 package hostview
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -25,8 +26,9 @@ func fileSystem(path string) string {
 	return m.Type
 }
 
-// kernels lists the places at, below and around some directories at which the kernel shows itself, or a mount shows a place under another
-// name, with their file systems. Where the host does not list its mounts, all of them are such places.
+// kernels lists the places at, below and around some directories at which the kernel shows itself, or a mount shows a
+// place under another name, with their file systems, and those of the directories that do so themselves. Where the
+// host does not list its mounts, all of them are such places.
 func kernels(roots, base []string) (out []Kernel) {
 	all, err := mounts(roots, base)
 	if err != nil {
@@ -54,6 +56,9 @@ func kernels(roots, base []string) (out []Kernel) {
 			}
 		}
 	}
+	for _, m := range kernelfs.Same(all, roots, base, Link) {
+		add(Kernel{m.Point, m.Type, m.Again})
+	}
 	return out
 }
 
@@ -77,12 +82,21 @@ func mounts(roots, base []string) ([]kernelfs.Mount, error) {
 	text, err := os.ReadFile("/proc/thread-self/mountinfo")
 	var all []kernelfs.Mount
 	if err == nil {
-		all, err = kernelfs.Parse(text, roots, base)
+		all, err = kernelfs.Parse(text, roots, base, Link)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the mounts of this host are not known, and the kernel may show itself by any: %w", err)
 	}
 	return all, nil
+}
+
+// Link returns what a symbolic link has, empty for a file of another kind.
+func Link(path string) (string, error) {
+	to, err := os.Readlink(path)
+	if errors.Is(err, unix.EINVAL) {
+		return "", nil
+	}
+	return to, err
 }
 
 // Names are the canonical names that mounts give a place, its own first, and the points of mounts that show a part of it.

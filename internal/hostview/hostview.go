@@ -177,11 +177,15 @@ func (k Kernel) Why() string {
 	if k.Again != "" {
 		return "a mount that shows " + k.Again + " under another name"
 	}
+	if k.Type == "overlay" {
+		return "an overlay over directories of the kernel, or over some that cannot be told"
+	}
 	return k.Type + ", a file system of the kernel"
 }
 
-// Kernels lists the file systems of the kernel that are mounted below some directories, those of a policy and of the base, and the directories
-// that lie in one. Mounts below those of the policy that show a place of either count as well.
+// Kernels lists the file systems of the kernel that are mounted below some directories, those of a policy and of the
+// base, and the directories that lie in one. Mounts below those of the policy that show a place of either count as
+// well, and so do directories of the policy that show another one. The workspace is the first.
 func (v *View) Kernels(roots, base []string) []Kernel {
 	out := kernels(roots, base)
 	v.keep(shown, "", strings.Join(base, separator)+parts+strings.Join(roots, separator), func() string { return saidKernels(out) })

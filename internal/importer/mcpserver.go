@@ -266,8 +266,12 @@ func (t *translation) needs(s *server, e *Entry) {
 	if reserved == nil {
 		reserved = func(string) string { return "" }
 	}
+	secrets := t.req.Secrets
+	if secrets == nil {
+		secrets = func(string) ([]string, bool) { return nil, true }
+	}
 	s.lines = adopt.Server{Policy: s.name, Env: s.env, Command: append([]string{s.program}, s.args...)}.Lines(adopt.Ground{
-		Root: t.host.Dir, Home: t.host.Home, Exists: t.host.Exists, Reserved: reserved,
+		Root: t.host.Dir, Home: t.host.Home, Exists: t.host.Exists, Reserved: reserved, Secrets: secrets,
 	}, &c)
 	why := []string{"servers." + s.name + ", confined by its table"}
 	for _, left := range c.Left {

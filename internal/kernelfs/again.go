@@ -3,32 +3,31 @@ package kernelfs
 import "strings"
 
 // name finds the mounts below roots that show a place of the policy under another name, and the overlays below roots that
-// show the kernel.
-func name(all []Mount, roots, base []string) {
+// show the kernel, or directories that nobody here can tell.
+func (f *finder) name(roots, base []string) {
 	var places, inner []Mount
-	for _, list := range [][]string{roots, base} {
+	for _, list := range [][]string{roots, base, {sharedMemory}} {
 		for _, r := range list {
-			if p, ok := shown(all, r); ok {
-				places = append(places, p)
-			}
+			shows, _ := f.at(r)
+			places = append(places, shows...)
 		}
 	}
 	var below []*Mount
-	for i := range all {
-		if m := &all[i]; !m.own() && in(m.Point, roots) {
+	for i := range f.all {
+		// What is around a workspace on a mount of its own is no reason to close the workspace (Same).
+		if m := &f.all[i]; !m.own() && in(m.Point, roots) && m.Point != roots[0] {
 			below = append(below, m)
 		}
 	}
 	for _, m := range below {
-		for _, dir := range append(m.layers(all), *m) {
-			m.kernel = m.kernel || dir.kernel
-			for i := range places {
-				if m.Again == "" {
-					m.Again = again(&dir, &places[i])
-				}
-			}
+		shows, known := f.shows(m, m.Point, m.Root)
+		m.kernel = !known && !f.vouched(m.Device, roots)
+		for i := range shows {
+			m.kernel = m.kernel || shows[i].kernel
 		}
-		if m.Again == "" {
+		if named, ok := f.named(m.Point, shows, places); ok {
+			m.Again = named.Again
+		} else {
 			inner = append(inner, *m)
 		}
 	}

@@ -1,6 +1,7 @@
 package kernelfs
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -34,12 +35,29 @@ func TestAgain(t *testing.T) {
 		"overlay by one layer":     {"20 1 0:9 / /w/o rw - overlay o rw,lowerdir+=/o,lowerdir+=/t/x", "/w/o"},
 		"overlay, quoted":          {`20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/a\134\054b:/w/c\134:d`, "/w/o"},
 		"overlay over the kernel":  {"2 1 0:2 / /sys rw - sysfs s rw\n20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/sys/fs:/o\n21 20 0:10 / /w/o/t rw - tmpfs t rw", "/sys /w/o /w/o/t"},
-		"overlay of other files":   {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:l/A,upperdir=/u,workdir=/w/x", ""},
-		"overlay by descriptors":   {"2 1 0:2 / /proc rw - proc p rw\n20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/proc/self/fd/5", ""},
-		"overlay around":           {"2 1 0:2 / /sys rw - sysfs s rw\n3 1 0:9 / / rw - overlay o ro,lowerdir=/sys:/w", "/sys"},
-		"elsewhere":                {"20 1 8:1 /w/secret /wx rw - ext4 disk rw\n21 1 8:1 /usr/a /usr/b rw - ext4 disk rw", ""},
+		"overlay of other files":   {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o::/d,upperdir=/u,workdir=/w/x", ""},
+		"overlay, relative":        {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=l/A:/o", "/w/o"},
+		"overlay of the root": {
+			"3 1 0:9 / / rw - overlay o ro,lowerdir=l/A\n20 3 0:9 /o /w/o rw - overlay o ro,lowerdir=l/A", "",
+		},
+		"overlay by a link":     {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/k", "/w/o"},
+		"overlay, link inside":  {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/up", "/w/o"},
+		"overlay, link beside":  {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/o", ""},
+		"overlay, endless link": {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/loop", "/w/o"},
+		"overlay unreadable":    {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/root", "/w/o"},
+		"overlay of a gone one": {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/gone/x", ""},
+		"overlay on an overlay": {
+			"20 1 0:9 / /o rw - overlay o ro,lowerdir=/p:/w/secret\n21 1 0:10 / /w/o rw - overlay o ro,lowerdir=/p:/o/x", "/w/o",
+		},
+		"part of an overlay": {"20 1 0:9 /a /w/o rw - overlay o ro,lowerdir=/p:/t", "/w/o"},
+		"shared memory":      {"20 1 0:9 / /dev/shm rw - tmpfs o rw\n21 1 0:9 /a /w/m rw - tmpfs o rw", "/w/m"},
+		"overlay by descriptors": {
+			"2 1 0:2 / /proc rw - proc p rw\n20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/proc/self/fd/5", "/w/o",
+		},
+		"overlay around": {"2 1 0:2 / /sys rw - sysfs s rw\n3 1 0:9 / / rw - overlay o ro,lowerdir=/sys:/w", "/sys"},
+		"elsewhere":      {"20 1 8:1 /w/secret /wx rw - ext4 disk rw\n21 1 8:1 /usr/a /usr/b rw - ext4 disk rw", ""},
 	} {
-		all, err := Parse([]byte(host+c.mounts+"\n"), []string{"/w", "/t"}, []string{"/usr"})
+		all, err := Parse([]byte(host+c.mounts+"\n"), []string{"/w", "/t"}, []string{"/usr"}, linked)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,6 +73,81 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// linked has the links of /l.
+func linked(path string) (string, error) {
+	switch path {
+	case "/l/k":
+		return "../l/w", nil
+	case "/l/w":
+		return "/w/./secret", nil
+	case "/l/up":
+		return "../w/link", nil
+	case "/w/link", "/l/o":
+		return "/p", nil
+	case "/l/loop":
+		return "loop", nil
+	case "/l/root":
+		return "", fs.ErrPermission
+	case "/l/gone":
+		return "", fs.ErrNotExist
+	}
+	return "", nil
+}
+
+// TestSame: a root that is on a mount of its own, or below a mount around it, was compared with no other: the
+// workspace was open as a target by another name.
+func TestSame(t *testing.T) {
+	const host = "1 0 8:1 / / rw - ext4 disk rw\n9 1 0:9 / /dev/shm rw - tmpfs m rw\n"
+	for name, c := range map[string]struct{ mounts, same string }{
+		"own names":              {"", ""},
+		"below a mount":          {"20 1 8:1 /u /m rw - ext4 disk rw", "/m/w:/u/w"},
+		"mount point":            {"20 1 8:1 /u/w /m/w rw - ext4 disk rw", "/m/w:/u/w"},
+		"part":                   {"20 1 8:1 /u/w/secret /m/w rw - ext4 disk rw", "/m/w:/u/w/secret"},
+		"around":                 {"20 1 8:1 /u /m/w rw - ext4 disk rw", "/m/w:/u/w"},
+		"home":                   {"20 1 8:1 /u/w/secret /s/h rw - ext4 disk rw", "/s/h:/u/w/secret"},
+		"two targets":            {"20 1 8:1 /t /m/w rw - ext4 disk rw", "/m/w:/t"},
+		"home is a target":       {"20 1 8:1 /t/a /s/h rw - ext4 disk rw", "/s/h:/t/a"},
+		"shared memory":          {"20 1 0:9 /a /t rw - tmpfs m rw", "/t:/dev/shm/a"},
+		"on itself":              {"20 1 8:1 /m/w /m/w rw - ext4 disk rw\n21 1 8:1 /u/w /u/w rw - ext4 disk rw", ""},
+		"on itself, and around":  {"20 1 8:1 /s/h /s/h rw - ext4 disk rw\n21 1 8:1 /s /t rw - ext4 disk rw", "/t:/s/h"},
+		"other files":            {"20 1 8:2 /u/w /m/w rw - ext4 disk2 rw\n21 1 8:1 /u/v /s/h rw - ext4 disk rw", ""},
+		"workspace elsewhere":    {"20 1 8:1 /x/w /u/w rw - ext4 disk rw", ""},
+		"workspace's other name": {"20 1 8:1 /m/w/x /u/w rw - ext4 disk rw", "/m/w:/u/w"},
+		"overlay":                {"20 1 0:10 / /m rw - overlay o rw,lowerdir=/p:/u", "/m/w:/u/w"},
+		"overlay, relative":      {"20 1 0:10 / /m rw - overlay o rw,lowerdir=p:u", "/m/w:"},
+		"overlay by a link":      {"20 1 0:10 / /m/w rw - overlay o rw,lowerdir=/p:/l/u", "/m/w:/u/w"},
+		"root's overlay":         {"20 1 0:10 / / rw - overlay o rw,lowerdir=l/A:l/B", ""},
+		"base":                   {"20 1 8:1 /u/w /usr rw - ext4 disk rw", "/usr:/u/w"},
+		"in a closed target":     {"20 1 8:1 /t /m/w rw - ext4 disk rw", "/m/w:/t /m/w/lib:/t"},
+		"base of a target":       {"20 1 8:1 /t /usr rw - ext4 disk rw", ""},
+	} {
+		all, err := Parse([]byte(host+c.mounts+"\n"), nil, nil, nil)
+		if c.mounts == "" {
+			all, err = Parse([]byte(host), nil, nil, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := []string{"/usr"}
+		if name == "in a closed target" {
+			base = append(base, "/m/w/lib")
+		}
+		var got []string
+		link := func(path string) (string, error) {
+			if path == "/l/u" {
+				return "/u/w", nil
+			}
+			return "", nil
+		}
+		for _, m := range Same(all, []string{"/u/w", "/s/h", "/t", "/m/w"}, base, link) {
+			got = append(got, m.Point+":"+m.Again)
+		}
+		if got := strings.Join(got, " "); got != c.same {
+			t.Errorf("%s: %q, not %q", name, got, c.same)
+		}
+	}
+}
+
 // TestNames: a place has a name by each mount that shows it, or shows it in part.
 func TestNames(t *testing.T) {
 	all, err := Parse([]byte(`1 0 8:1 / / rw - ext4 disk rw
@@ -63,7 +156,7 @@ func TestNames(t *testing.T) {
 22 1 8:1 /w/st/accessc/home /h rw - ext4 disk rw
 23 1 8:2 /w/st /other rw - ext4 disk2 rw
 24 1 8:1 /etc /etc ro - ext4 disk rw
-`), nil, nil)
+`), nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

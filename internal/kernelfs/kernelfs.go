@@ -1,7 +1,7 @@
 // Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from those that hold files. Files
 // of the former are settings and other processes: no grant on a directory around one is meant for them. Nor is a grant meant for a
 // mount that shows a place of the policy under another name, by which other rules would hold for the same files.
-// See RATIONALE D362, D375.
+// See RATIONALE D362, D375, D441.
 package kernelfs
 
 import (
@@ -21,7 +21,7 @@ type Mount struct {
 	Device, Root string
 	// options are those of the file system, which for an overlay have its layers.
 	options string
-	// kernel is true for an overlay over a directory of the kernel's.
+	// kernel is true for an overlay over a directory of the kernel's, or over some that nobody here can tell.
 	kernel bool
 	// Again is the other name of what the mount shows, empty for none that the policy is about.
 	Again string
@@ -71,9 +71,10 @@ var (
 	errNone = errors.New("the list of mounts is empty")
 )
 
-// Parse reads a list of mounts. Roots are the places that a policy is about, base those that it is about beside
-// them: a type that is not known holds files if one of them is on it. A mount below a root that shows one of them, or a part, is closed.
-func Parse(mountinfo []byte, roots, base []string) ([]Mount, error) {
+// Parse reads a list of mounts. Roots are the places that a policy is about, base those that it is about beside them:
+// a type that is not known holds files if one of them is on it. A mount below a root that shows one of them, or a
+// part, is closed. The first root is the workspace.
+func Parse(mountinfo []byte, roots, base []string, link Link) ([]Mount, error) {
 	var out []Mount
 	for line := range bytes.Lines(mountinfo) {
 		m, ok := parse(string(line))
@@ -91,7 +92,8 @@ func Parse(mountinfo []byte, roots, base []string) ([]Mount, error) {
 			vouched += m.Type + " "
 		}
 	}
-	name(out, roots, base)
+	f := finder{out, link}
+	f.name(roots, base)
 	index := make(map[uint64]int, len(out))
 	for i := range out {
 		index[out[i].ID] = i

@@ -38,7 +38,7 @@ func TestClosed(t *testing.T) {
 		if vouched {
 			roots = append(roots, "/own/ws")
 		}
-		all, err := Parse([]byte(list), roots, nil)
+		all, err := Parse([]byte(list), roots, nil, nil)
 		if err != nil || len(all) != strings.Count(list, "\n") {
 			t.Fatal(err, len(all))
 		}
@@ -70,7 +70,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"", "x", "1 2 3:4 / /p rw - \n", "x 1 0:1 / / rw - ext4 x rw\n"} {
-		if all, err := Parse([]byte(line), nil, nil); err == nil {
+		if all, err := Parse([]byte(line), nil, nil, nil); err == nil {
 			t.Errorf("%q is read as %v", line, all)
 		}
 	}
@@ -78,7 +78,7 @@ func TestLists(t *testing.T) {
 
 // TestAt: the mount of a path is the last of those nearest above it.
 func TestAt(t *testing.T) {
-	all, err := Parse([]byte(list), nil, nil)
+	all, err := Parse([]byte(list), nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

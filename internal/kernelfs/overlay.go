@@ -1,28 +1,110 @@
 package kernelfs
 
-import "strings"
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+)
 
-// layers are the directories that an overlay shows, as if each were mounted at its place. The list has the names of their
-// time and of whoever mounted them: relative names, and links of /proc, which cannot be a layer itself, are left out.
-// See https://docs.kernel.org/filesystems/overlayfs.html and RATIONALE D433.
-func (m *Mount) layers(all []Mount) (out []Mount) {
-	if m.Type != "overlay" {
-		return nil
+// Link returns what a symbolic link at a place has, empty for a file of another kind.
+type Link func(path string) (string, error)
+
+// finder looks for what mounts show.
+type finder struct {
+	all  []Mount
+	link Link
+}
+
+// at are the directories that a place shows (shows).
+func (f *finder) at(place string) (out []Mount, known bool) {
+	m := At(f.all, place)
+	if m == nil {
+		return nil, true
 	}
-	for _, option := range split(m.options, ',') {
+	return f.shows(m, place, join(m.Root, tail(place, m.Point)))
+}
+
+// shows are the directories of file systems that a directory of a mount shows, each as if it were mounted at a place:
+// its own, and those of layers, where the mount or a layer is of an overlay. They are not all known where a layer has
+// no name that means the same here.
+// See https://docs.kernel.org/filesystems/overlayfs.html and RATIONALE D433.
+func (f *finder) shows(m *Mount, place, dir string) (out []Mount, known bool) {
+	known = true
+	seen := map[[2]string]bool{}
+	var add func(m *Mount, dir string)
+	add = func(m *Mount, dir string) {
+		if key := [2]string{m.Device, dir}; !seen[key] {
+			seen[key] = true
+			out = append(out, Mount{Point: place, Device: m.Device, Root: dir, kernel: Shows(m.Type)})
+			if m.Type != "overlay" {
+				return
+			}
+			for _, layer := range layers(m.options) {
+				way, ok := f.way(layer)
+				known = known && ok
+				for _, at := range way {
+					// None is a layer of itself: that name is of another time.
+					if on := At(f.all, at); on != nil && on.Device != m.Device {
+						add(on, join(join(on.Root, tail(at, on.Point)), dir))
+					}
+				}
+			}
+		}
+	}
+	add(m, dir)
+	return out, known
+}
+
+// layers are the names of an overlay's layers, as whoever mounted it wrote them.
+func layers(options string) (out []string) {
+	for _, option := range split(options, ',') {
 		key, value, _ := strings.Cut(option, "=")
 		switch key {
 		case "lowerdir", "lowerdir+", "upperdir", "datadir+":
 			for _, dir := range split(value, ':') {
-				dir = strings.ReplaceAll(dir, `\`, "")
-				if layer, ok := shown(all, dir); ok && !Below(dir, "/proc") {
-					layer.Point, layer.kernel = m.Point, Shows(At(all, dir).Type)
-					out = append(out, layer)
+				if dir != "" { // between two colons, before layers of data
+					out = append(out, strings.ReplaceAll(dir, `\`, ""))
 				}
 			}
 		}
 	}
 	return out
+}
+
+// way are the symbolic links that a layer's name leads over, any of which a tool may write, and where it ends. Not
+// known is a name that counts from the directory of whoever mounted, of a descriptor of theirs (no layer is of proc),
+// or that nobody here may follow. A place that is gone, as the initial root is, counts by its name.
+func (f *finder) way(name string) (out []string, known bool) {
+	if !strings.HasPrefix(name, "/") || Below(name, "/proc") {
+		return nil, false
+	}
+	const most = 40 // links, as in the kernel (MAXSYMLINKS)
+	at, rest := "/", name[1:]
+	for rest != "" {
+		var first string
+		first, rest, _ = strings.Cut(rest, "/")
+		next := path.Join(at, first)
+		if first == "" || first == "." || first == ".." || f.link == nil {
+			at = next
+			continue
+		}
+		to, err := f.link(next)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return append(out, path.Join(next, rest)), true
+		case err != nil || len(out) > most:
+			return out, false
+		case to == "":
+			at = next
+			continue
+		}
+		if out = append(out, next); to[0] == '/' {
+			at = "/"
+		}
+		rest = to + "/" + rest
+	}
+	return append(out, at), true
 }
 
 // split separates a text where a byte stands that no backslash quotes, and keeps the backslashes.

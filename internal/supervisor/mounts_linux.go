@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/internal/once"
 )
@@ -23,19 +24,48 @@ type mounts struct {
 	ids   map[uint64]kernelfs.Mount
 	// roots are the places that policies are about, epoch is the number of times that the list was found to be another one.
 	roots []string
-	epoch atomic.Uint64
+	// policies are these places by policy.
+	policies []*places
+	epoch    atomic.Uint64
+}
+
+// places are those of a policy, the workspace first, and those among them that are closed because they show another
+// (kernelfs.Same).
+type places struct {
+	roots []string
+	// temp is that of temporary files, which shows no other: it was made where no tool comes (RATIONALE D363).
+	temp string
+	same atomic.Pointer[[]kernelfs.Mount]
+}
+
+// shut reports whether a path is in a place that shows another.
+func (p *places) shut(path string) bool {
+	if p == nil {
+		return false
+	}
+	same := p.same.Load()
+	return same != nil && kernelfs.Nearest(*same, p.roots, path) != nil
 }
 
 // about has a policy's places count (kernelfs.Parse).
-func (m *mounts) about(roots []string) {
+func (m *mounts) about(roots []string, temp string) *places {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, r := range roots {
-		if !slices.Contains(m.roots, r) {
-			m.roots, m.fresh = append(m.roots, r), false
-			m.epoch.Add(1)
+	for _, p := range m.policies {
+		if slices.Equal(p.roots, roots) {
+			return p
 		}
 	}
+	p := &places{roots: roots, temp: temp}
+	m.policies = append(m.policies, p)
+	m.fresh = false
+	m.epoch.Add(1)
+	for _, r := range roots {
+		if !slices.Contains(m.roots, r) {
+			m.roots = append(m.roots, r)
+		}
+	}
+	return p
 }
 
 // standing are the mounts of this process.
@@ -94,6 +124,13 @@ func (m *mounts) closed(since uint64) (points []string, epoch uint64) {
 			points = append(points, of.Point)
 		}
 	}
+	for _, p := range m.policies {
+		if same := p.same.Load(); same != nil {
+			for i := range *same {
+				points = append(points, (*same)[i].Point)
+			}
+		}
+	}
 	if !m.fresh {
 		points = append(points, "/") // it cannot be read
 	}
@@ -128,9 +165,17 @@ func (m *mounts) read() bool {
 	if err != nil || !known {
 		return false
 	}
-	all, err := kernelfs.Parse(text, m.roots, nil)
+	all, err := kernelfs.Parse(text, m.roots, nil, hostview.Link)
 	if err != nil {
 		return false
+	}
+	for _, p := range m.policies {
+		roots := slices.DeleteFunc(slices.Clone(p.roots), func(r string) bool { return r == p.temp })
+		same := kernelfs.Same(all, roots, nil, hostview.Link)
+		p.same.Store(&same)
+		for i := range same {
+			unquiet(all, same[i].Point)
+		}
 	}
 	ids := map[uint64]kernelfs.Mount{root: {ID: root, Point: "/"}}
 	for _, of := range all {
@@ -138,6 +183,16 @@ func (m *mounts) read() bool {
 	}
 	m.ids, m.fresh = ids, true
 	return true
+}
+
+// unquiet has every open of a file below a place looked at by its name.
+func unquiet(all []kernelfs.Mount, place string) {
+	if m := kernelfs.At(all, place); m != nil {
+		m.Quiet = false
+	}
+	for i := range all {
+		all[i].Quiet = all[i].Quiet && !kernelfs.Below(all[i].Point, place)
+	}
 }
 
 // text is the list as it is now. It stays that of the mount namespace, whether or not the thread that opened it has ended.

@@ -24,6 +24,7 @@ type sandbox struct {
 	proxy        int
 	procfs, root int
 	roots        *ir.Bindings
+	places       *places
 	// terminal is the controlling terminal, given are the standard descriptors that the tool was
 	// started with, shared is the shared memory of the run.
 	terminal terminal
@@ -36,7 +37,7 @@ type sandbox struct {
 
 // open looks at this process and its host.
 func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
-	standing.about(directories(roots))
+	s.places = standing.about(directories(roots), roots.Temp)
 	s.self, s.roots, s.terminal = unix.Getpid(), roots, runTerminal()
 	if s.terminal.pin, err = unix.Open(s.terminal.path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err != nil {
 		s.terminal.pin = -1
@@ -67,7 +68,7 @@ func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
 	return err
 }
 
-// directories are those of the places that a policy is about.
+// directories are those of the places that a policy is about, the workspace first.
 func directories(roots *ir.Bindings) (out []string) {
 	for _, r := range roots.Roots() {
 		if dir, ok := roots.Path(ir.Location{Root: r}); ok {
@@ -128,6 +129,9 @@ func (s *sandbox) at(path string) ir.Place {
 	}
 	if kernelfs.Below(path, nowhere) || kernelfs.Below(path, inKernel) {
 		return ir.Direct(ir.Sys(path[1:])) // of no workspace either, which may be the root
+	}
+	if s.places.shut(path) {
+		return ir.Direct(ir.Sys(inKernel[1:] + path))
 	}
 	if number, ok := strings.CutPrefix(path, "/dev/pts/"); ok {
 		return ir.Direct(ir.Sys(s.ofTerminal(number)))

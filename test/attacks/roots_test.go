@@ -1,0 +1,150 @@
+//go:build linux
+
+package attacks_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// rootsTargets are all approved before anything is mounted there.
+const rootsTargets = `
+{ path = "~/far/ws", external = true, read = true, write = true },
+{ path = "~/over", external = true, read = true, write = true },
+{ path = "~/point", external = true, read = true, write = true },
+{ path = "~/shared", external = true, read = true, write = true },
+{ path = "~/up", external = true, read = true },
+`
+
+// rootsPairs are targets of which the mount makes a second name of the first, and others that stay open.
+const rootsPairs = `
+{ path = "~/first", external = true, read = true },
+{ path = "~/first/closed", external = true },
+{ path = "~/second", external = true, read = true },
+{ path = "~/self", external = true, read = true },
+`
+
+// readsRoots tries other names of what no tool may read or write. In memory that is shared a tool has a directory of
+// the run, by any name.
+const readsRoots = `#!/bin/sh
+if [ -e late ]; then echo x > src/ready; read -r x < src/gone; fi
+got() { x=; read -r x < "$1"; [ "$x" ]; }
+for d in far/ws over point shared up up/ws first second; do
+	for f in secret/k k .env shared closed/k; do
+		got "$AT/home/$d/$f" && echo "LEAK $d/$f: $x"
+	done
+	for f in accessc.toml .git/hooks/h; do
+		echo evil >> "$AT/home/$d/$f" && [ $d != shared ] && echo "LEAK wrote $d/$f"
+	done
+done 2>/dev/null
+for f in "$HOME/k" link/k rel/k deep/k m/shared; do
+	got "$f" && echo "LEAK $f: $x"
+done 2>/dev/null
+got src/a && echo "GOOD src/a"
+got "$AT/home/self/a" && echo "GOOD self"
+true
+`
+
+// approveRoots approves all targets of the policy.
+const approveRoots = `
+$AS approve --yes -C . $(sed -n 's/.*"\(~[^"]*\)", external.*/\1/p' accessc.toml) >/dev/null || exit 1
+`
+
+// rootsMounts has other places of the policy show at the targets and below the workspace.
+const rootsMounts = `
+b() { mount --bind "$1" "$2" || exit 77; }
+o() { mount -t overlay o -o lowerdir="$1" "$2" || exit 77; }
+s=$PWD/secret
+h=$($AS home path -C "$PWD" t) && mkdir -p "$h" || exit 1
+mount -t tmpfs s /dev/shm && echo TOP-SECRET > /dev/shm/shared || exit 77
+b ~/self ~/self
+targets() { b "$AT" ~/far; o "$s:$PWD/src" ~/over; b secret ~/point; b /dev/shm ~/shared; b "$AT" ~/up; }
+pairs() {
+	b ~/first ~/second; b /dev/shm m
+	b secret "$h"
+	ln -s "$s" ../lk; mkdir ../lay
+	o "$AT/lk:$PWD/src" link; o secret:src rel; o "$s:$PWD/src" ../lay; o "$AT/lay:$PWD/src" deep
+}
+`
+
+// rootsRefused has the start say of each target why no tool gets it.
+const rootsRefused = rootsMounts + `
+targets
+"$@" && echo LEAK it starts
+true
+`
+
+// rootsClosed asks about each name, and starts the tool.
+const rootsClosed = rootsMounts + `
+pairs
+for f in ~/second/closed/k ~/second/a link/k rel/k deep/k m/shared; do
+	$AS can -C . t read "$f" | grep -q '^no ' || echo LEAK can says yes to $f
+done
+for f in src/a ~/self/a ~/first/a; do
+	$AS can -C . t read "$f" | grep -q '^yes ' || echo LEAK can says no to $f
+done
+exec "$@"
+`
+
+// rootsLate mounts while the tool runs.
+const rootsLate = rootsMounts + `
+"$@" & tool=$!
+read -r ready < src/ready
+targets; pairs
+echo x > src/gone
+wait $tool
+`
+
+// TestRoots: a target or a home that is a mount point, or lies below a mount that begins above it, was compared with
+// no other place: by its name the tool had what the policy denies in the workspace. Overlays were open whose layers
+// are links, relative, or on overlays.
+func TestRoots(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounting takes root")
+	}
+	const all = "{ path = \".\", read = true, execute = true },\n"
+	const judged = "{ path = \".\", read = true, write = true, execute = true },\n"
+	const denied = "{ path = \"secret\" },\n{ path = \".env\" },\n"
+	for name, c := range map[string]struct{ fs, script string }{
+		"refused": {judged + denied + rootsTargets, rootsRefused},
+		"ruleset": {all + denied + rootsPairs, rootsClosed},
+		"judged":  {judged + denied + rootsPairs, rootsClosed},
+		"late":    {judged + denied + rootsTargets + rootsPairs, rootsLate},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			toml := "access.home = \"private\"\naccess.env = [{ name = \"AT\", read = true }]\naccess.fs = [\n" + c.fs + "]"
+			p := newPlace(t, scene{tool: readsRoots, toml: toml, setup: setRoots}, accessc(t), 0)
+			if name == "late" {
+				p.write("late", "")
+			}
+			out := mounted(t, p, approveRoots+c.script)
+			if name == "refused" {
+				if n := strings.Count(out, "error[ACC046]"); n != 5 || strings.Count(out, " under another name") != 5 {
+					t.Errorf("%d targets are refused, not 5\n%s", n, out)
+				}
+			} else if !strings.Contains(out, "GOOD src/a") || !strings.Contains(out, "GOOD self") {
+				t.Errorf("the tool cannot read beside them\n%s", out)
+			}
+		})
+	}
+}
+
+// setRoots makes the workspace and the targets.
+func setRoots(p *place) {
+	for _, f := range []string{"secret/k", ".env", p.home + "/first/closed/k"} {
+		p.write(f, secret)
+	}
+	for _, f := range []string{"src/a", ".git/HEAD", p.home + "/self/a", p.home + "/first/a"} {
+		p.write(f, "fine")
+	}
+	for _, d := range []string{"far/ws", "over", "point", "shared", "up", "second"} {
+		p.make(p.home + "/" + d)
+	}
+	for _, d := range []string{".git/hooks", "link", "rel", "deep", "m"} {
+		p.mkdir(d)
+	}
+	p.fifo("src/ready")
+	p.fifo("src/gone")
+}
