@@ -69,7 +69,7 @@ func (c *importCmd) Run(g *globals) error {
 		Files: c.Files, From: c.From, Tool: c.Tool, Ruleset: c.Ruleset, Patterns: importer.Patterns(c.Patterns),
 		Denies:   importer.Denies(c.Denies),
 		Reserved: reserved, Secrets: secrets,
-		Dir:      filepath.ToSlash(canonical(root)), Home: filepath.ToSlash(canonical(home)),
+		Dir: filepath.ToSlash(canonical(root)), Home: filepath.ToSlash(canonical(home)),
 	})
 	if err != nil {
 		fmt.Fprintf(g.stderr, "accessc: %s\n", visible.Message(err.Error()))

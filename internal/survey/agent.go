@@ -113,7 +113,9 @@ func (t *Tool) Share() string {
 }
 
 // Reads reports whether a policy's text has the rule on the login that Share has added.
-func (t *Tool) Reads(policy string) bool { return strings.Contains(policy, t.Rules[len(t.Rules)-1].inline()) }
+func (t *Tool) Reads(policy string) bool {
+	return strings.Contains(policy, t.Rules[len(t.Rules)-1].inline())
+}
 
 // Block is the tool as the last lines of a policy, which begin with an empty line.
 func (t *Tool) Block(title string) string {
