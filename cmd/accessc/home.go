@@ -72,6 +72,9 @@ type homesDoc struct {
 func (g *globals) state() (userdir.Dir, error) {
 	root, err := g.root()
 	if err == nil {
+		root, err = filepath.Abs(root)
+	}
+	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
 	}
 	if err != nil {
