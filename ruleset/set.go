@@ -130,7 +130,7 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 		q.loose = r.stops()
 		a := answer{yes, 0}
 		if r.Matcher != nil {
-			a = r.match(q)
+			a = r.asks(q)
 		}
 		switch {
 		case a.tri == maybe && open == nil:
@@ -150,8 +150,8 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 	return out, 0
 }
 
-// match asks the rule about a part. One that stops is asked by each name of the program.
-func (r *Rule) match(q *question) answer {
+// asks asks the rule about a part. One that stops is asked by each name of the program.
+func (r *Rule) asks(q *question) answer {
 	a := r.Matcher.match(q)
 	if q.loose && q.part != nil && q.part.Also != nil && a.tri != yes {
 		also := *q
@@ -208,7 +208,7 @@ func (j *judge) perhaps(p *shell.Part) bool {
 	found, all := p.Perhaps(j.set.Shell)
 	return all || slices.ContainsFunc(j.set.Rules, func(r *Rule) bool {
 		return r.stops() && r.about(Execute) && r.Matcher != nil && slices.ContainsFunc(found, func(in *shell.Part) bool {
-			return in.Kind == shell.Program && r.match(&question{judge: j, part: in, loose: true}).tri != no
+			return in.Kind == shell.Program && r.asks(&question{judge: j, part: in, loose: true}).tri != no
 		})
 	})
 }

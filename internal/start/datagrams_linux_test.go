@@ -47,7 +47,7 @@ func sendDatagram(how string, port uint16) error {
 	var e syscall.Errno
 	type message struct {
 		unix.Msghdr
-		sent uint64
+		_ uint64
 	}
 	to := func(a *unix.RawSockaddrInet4) message {
 		m := message{Msghdr: unix.Msghdr{Iov: &part, Iovlen: 1}}

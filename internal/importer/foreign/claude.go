@@ -237,14 +237,14 @@ func (c *Claude) Marks() Marks {
 				}
 				out.Patterns = append(out.Patterns, p)
 			}
-		default:
-			if rest, of := strings.CutPrefix(r.Tool, "mcp__"); of {
-				out.Calls = append(out.Calls, rest)
-			}
 		case "WebFetch":
 			out.Hosts = append(out.Hosts, strings.TrimPrefix(r.Spec, "domain:"))
 		case "Bash":
 			out.Commands = append(out.Commands, strings.Replace(r.Spec, ":*", " *", 1))
+		default:
+			if rest, of := strings.CutPrefix(r.Tool, "mcp__"); of {
+				out.Calls = append(out.Calls, rest)
+			}
 		}
 	}
 	return out
