@@ -47,6 +47,9 @@ type reported struct {
 type reader struct {
 	path string
 	read int64
+	// killed is true where the writer was killed: the kernel ends a write between two pages then (generic_perform_write()
+	// in mm/filemap.c), so that a part of a line is left up to the end of a page, and no answer was given for it.
+	killed bool
 }
 
 func (r *reader) next(t fataler) []reported {
@@ -56,6 +59,9 @@ func (r *reader) next(t fataler) []reported {
 	}
 	fresh := data[r.read:]
 	r.read = int64(len(data))
+	if r.killed && len(data)%os.Getpagesize() == 0 {
+		fresh = fresh[:bytes.LastIndexByte(fresh, '\n')+1]
+	}
 	if len(fresh) > 0 && fresh[len(fresh)-1] != '\n' {
 		t.Fatalf("the report ends in a part of a line: %q", fresh)
 	}
@@ -243,8 +249,7 @@ func errnoName(e syscall.Errno) string {
 }
 
 // TestReportOfTheKilled: lines are written before the tool learns of a denial, each at once, so
-// that killing the supervisor, and the tool with it, leaves whole lines, and one for every
-// answer.
+// that killing the supervisor, and the tool with it, leaves a line for every answer, all whole but the last.
 func TestReportOfTheKilled(t *testing.T) {
 	t.Parallel()
 	f := newFortress(t)
@@ -270,7 +275,7 @@ func TestReportOfTheKilled(t *testing.T) {
 			}
 		}
 		f.stop()
-		report := &reader{path: filepath.Join(f.dir, "spec.json.report")}
+		report := &reader{path: filepath.Join(f.dir, "spec.json.report"), killed: true}
 		if n := len(report.next(t)); answers < 50 || n < answers {
 			t.Fatalf("%d lines for %d answers", n, answers)
 		}
