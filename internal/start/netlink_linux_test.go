@@ -45,11 +45,15 @@ func TestInterfaces(t *testing.T) {
 	for how, want := range map[string]syscall.Errno{
 		"list": 0, "sendmsg": 0, "name": 0, "signal": unix.EINTR, "empty": 0,
 		"change": unix.EPERM, "one": unix.EOPNOTSUPP, "neighbours": unix.EPERM, "groups": unix.EPERM, "short": unix.EINVAL,
-		"events": unix.EACCES, "generic": unix.EACCES, "stream": unix.EACCES, "open": unix.EACCES, "many": unix.EMFILE,
+		"events": unix.EACCES, "generic": unix.EACCES, "stream": unix.EACCES, "open": unix.EACCES,
 	} {
 		if e := x.exchange(t, attempt{Op: "netlink", A: how, B: strings.ReplaceAll(host, "/", "|")})[0]; e != want {
 			t.Errorf("%s: %v, want %v", how, e, want)
 		}
+	}
+	// Last, since the supervisor learns of closed sockets in its own time.
+	if e := x.exchange(t, attempt{Op: "netlink", A: "many"})[0]; e != unix.EMFILE {
+		t.Errorf("too many sockets: %v", e)
 	}
 }
 

@@ -43,7 +43,7 @@ func (c sockets) datagram() answer {
 		_ = unix.Close(pair[0])
 		return c.denies(errEnded, whyEnded)
 	}
-	c.peers.stand(pair[0])
+	c.peers.stand(pair[0], forDatagrams)
 	return answer{hand: true, writes: true, fd: pair[0], closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
 }
 
@@ -85,7 +85,7 @@ func (c sockets) sendto() answer {
 	}
 	to, ok := internet(raw)
 	switch {
-	case family == unix.AF_UNIX && c.peers.paired(fd):
+	case family == unix.AF_UNIX && c.peers.standsFor(fd) == forPair:
 		return c.denies(unix.EACCES, whyPaired)
 	case family != unix.AF_UNIX || !ok:
 		return proceed
@@ -112,18 +112,18 @@ func (c sockets) sendmmsg() answer {
 const maxMessages = 1024
 
 func (c sockets) sends(messages int) answer {
-	if !c.peers.datagrams() {
+	if c.peers.none() {
 		return proceed
 	}
 	fd, family, e := c.socket()
 	if e != 0 || family != unix.AF_UNIX {
 		return proceed
 	}
-	stands, connected := c.peers.datagram(fd)
-	paired := c.peers.paired(fd)
-	if !stands && !paired {
+	as := c.peers.standsFor(fd)
+	if as != forDatagrams && as != forPair {
 		return proceed
 	}
+	_, connected := c.peers.peer(fd)
 	const each = 64 // struct mmsghdr, which begins with struct msghdr
 	for n := range messages {
 		head, e := c.bytes(c.args[1]+uint64(n*each), msgNameSize+4)
@@ -132,7 +132,7 @@ func (c sockets) sends(messages int) answer {
 		}
 		at, size := binary.NativeEndian.Uint64(head), binary.NativeEndian.Uint32(head[msgNameSize:])
 		if at == 0 || size < 2 || size > maxAddress {
-			if stands && !connected {
+			if as == forDatagrams && !connected {
 				return fails(unix.EDESTADDRREQ)
 			}
 			continue
@@ -141,7 +141,7 @@ func (c sockets) sends(messages int) answer {
 		switch {
 		case e != 0:
 			return fails(e)
-		case paired:
+		case as == forPair:
 			return c.denies(unix.EACCES, whyPaired)
 		}
 		to, ok := internet(raw)

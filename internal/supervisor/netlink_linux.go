@@ -21,8 +21,8 @@ func (c sockets) netlink() answer {
 	if err != nil {
 		return result(err)
 	}
-	number := uint32(c.process())
-	c.peers.route(pair[0], number)
+	number := numberOf(pair[0])
+	c.peers.stand(pair[0], forNetlink)
 	if !c.Supervisor.pairs.serve(c.Supervisor, pair[1], func(f *os.File) { lists(f, number) }) {
 		_ = unix.Close(pair[0])
 		return fails(unix.EMFILE)
@@ -57,7 +57,7 @@ func (c sockets) pair() answer {
 	}
 	var numbers []byte
 	for _, end := range ends {
-		c.peers.end(end)
+		c.peers.stand(end, forPair)
 		n, e := c.listener.add(c.id, end, -1, c.args[1]&unix.SOCK_CLOEXEC != 0)
 		if e != 0 {
 			return fails(e)
@@ -65,6 +65,12 @@ func (c sockets) pair() answer {
 		numbers = binary.NativeEndian.AppendUint32(numbers, uint32(n))
 	}
 	return fails(c.put(c.args[3], numbers))
+}
+
+// numberOf is the number in netlink of such a socket, the same for all processes that have it. The kernel's own is 0.
+func numberOf(fd int) uint32 {
+	n, _ := cookie(fd)
+	return uint32(n) | 1
 }
 
 // numbered binds such a socket, which has a number already. Nothing is heard of groups (netlink(7)).

@@ -36,121 +36,72 @@ func (r *recent[K, V]) put(k K, v V) {
 	r.entries[k] = v
 }
 
-// peers are the addresses that sockets of the tool are connected to in its own eyes, by their cookies.
+// stand is the kind of socket that another one of the tool stands for.
+type stand int
+
+// The kinds; the zero value is none.
+const (
+	forDatagrams stand = iota + 1 // of the internet
+	forPair                       // an end of a pair of unix datagram sockets
+	forNetlink
+)
+
+// peers are the sockets of the tool that are other ones in its own eyes, by their cookies.
 type peers struct {
 	mu sync.Mutex
-	at recent[uint64, netip.AddrPort]
-	// stands has the sockets that stand for those of datagrams.
-	stands recent[uint64, struct{}]
-	// ends has the ends of pairs that stand for pairs of datagram sockets.
-	ends recent[uint64, struct{}]
-	// routes has the sockets that stand for those of netlink, with their numbers there.
-	routes recent[uint64, uint32]
+	// at has the addresses that they are connected to, stands the kinds that they stand for.
+	at     recent[uint64, netip.AddrPort]
+	stands recent[uint64, stand]
 }
 
-// route notes a socket that stands for one of netlink.
-func (p *peers) route(fd int, number uint32) {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return
+// cookie is the number of a socket, which no other socket of the host ever has (socket(7), SO_COOKIE).
+func cookie(fd int) (uint64, bool) {
+	n, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	return n, err == nil
+}
+
+// stand notes the kind that a socket stands for.
+func (p *peers) stand(fd int, as stand) {
+	if n, ok := cookie(fd); ok {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.stands.put(n, as)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.routes.put(cookie, number)
 }
 
-// routed returns the number of a socket that stands for one of netlink.
-func (p *peers) routed(fd int) (uint32, bool) {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return 0, false
+// standsFor returns the kind that a socket stands for.
+func (p *peers) standsFor(fd int) (as stand) {
+	if n, ok := cookie(fd); ok {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		as = p.stands.entries[n]
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	number, ok := p.routes.entries[cookie]
-	return number, ok
-}
-
-// stand notes a socket that stands for one of datagrams.
-func (p *peers) stand(fd int) {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stands.put(cookie, struct{}{})
-}
-
-// end notes an end of a pair that stands for one of datagrams.
-func (p *peers) end(fd int) {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ends.put(cookie, struct{}{})
-}
-
-// paired reports whether a socket is an end of such a pair.
-func (p *peers) paired(fd int) bool {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, ok := p.ends.entries[cookie]
-	return ok
-}
-
-// datagrams reports whether the tool has sockets that stand for those of datagrams.
-func (p *peers) datagrams() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.stands.entries)+len(p.ends.entries) > 0
-}
-
-// datagram reports whether a socket stands for one of datagrams, and whether it has a peer in the eyes of the tool.
-func (p *peers) datagram(fd int) (stands, connected bool) {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return false, false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, stands = p.stands.entries[cookie]
-	_, connected = p.at.entries[cookie]
-	return stands, connected
+	return as
 }
 
 // remember keeps the address that a socket is connected to in the eyes of the tool.
 func (p *peers) remember(fd int, to netip.AddrPort) {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return
+	if n, ok := cookie(fd); ok {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.at.put(n, to)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.at.put(cookie, to)
 }
 
-// asked reports whether the tool has an address in view at all, of the internet or of netlink.
-func (p *peers) asked() bool {
+// none reports whether the tool has no such socket at all.
+func (p *peers) none() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.at.entries)+len(p.routes.entries) > 0
+	return len(p.at.entries)+len(p.stands.entries) == 0
 }
 
-func (p *peers) peer(fd int) (netip.AddrPort, bool) {
-	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-	if err != nil {
-		return netip.AddrPort{}, false
+// peer returns the address that a socket is connected to in the eyes of the tool.
+func (p *peers) peer(fd int) (to netip.AddrPort, ok bool) {
+	if n, known := cookie(fd); known {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		to, ok = p.at.entries[n]
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	to, ok := p.at.entries[cookie]
 	return to, ok
 }
 

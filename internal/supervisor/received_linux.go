@@ -15,15 +15,15 @@ import (
 // standIn duplicates the socket of a call if it stands for one of datagrams or of netlink, and returns its own address, and
 // that of the server that it has asked.
 func (c sockets) standIn() (fd int, own, server []byte, ok bool) {
-	if !c.peers.asked() {
+	if c.peers.none() {
 		return -1, nil, nil, false
 	}
 	fd, family, e := c.socket()
 	if e != 0 || family != unix.AF_UNIX {
 		return -1, nil, nil, false
 	}
-	if number, routes := c.peers.routed(fd); routes {
-		return fd, kernelAddress(number), kernelAddress(0), true
+	if c.peers.standsFor(fd) == forNetlink {
+		return fd, kernelAddress(numberOf(fd)), kernelAddress(0), true
 	}
 	at, ok := c.peers.peer(fd)
 	if !ok {

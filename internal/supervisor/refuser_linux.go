@@ -39,7 +39,7 @@ func (c sockets) placeholder() answer {
 		_ = unix.Close(pair[0])
 		return c.denies(unix.EMFILE, whyMany)
 	}
-	c.peers.stand(pair[0])
+	c.peers.stand(pair[0], forDatagrams)
 	hand.fd = pair[0]
 	return hand
 }

@@ -241,7 +241,7 @@ func (c sockets) bind() answer {
 		return c.take(fd, family, to, raw)
 	}
 	asked := binary.NativeEndian.Uint16(raw)
-	if _, routes := c.peers.routed(fd); routes && asked == unix.AF_NETLINK {
+	if asked == unix.AF_NETLINK && c.peers.standsFor(fd) == forNetlink {
 		return c.numbered(raw)
 	}
 	if family != unix.AF_UNIX || asked != unix.AF_UNIX {
