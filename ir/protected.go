@@ -172,7 +172,7 @@ var protected = [...]ProtectedPath{
 	{Path: ".exrc", Why: editorRuns},
 	{Path: ".forgejo/workflows", Why: serverRuns},
 	{Path: ".gemini", Why: agentRuns},
-	{Path: ".git/branches", Why: WhyGit}, // remotes in an old form (gitrepository-layout(5)): git runs hooks of the repository that one names
+	{Path: ".git/branches", Why: WhyGit}, // an old form of remotes (gitrepository-layout(5)); git runs hooks of their repositories
 	{Path: ".git/commondir", Why: WhyGit},
 	{Path: ".git/config", Why: WhyGit},
 	{Path: ".git/config.lock", Why: WhyLock},

@@ -150,7 +150,7 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 	return out, 0
 }
 
-// asks asks the rule about a part. One that stops is asked by each name of the program.
+// asks asks the rule about a part; a rule that stops, by each name of the program.
 func (r *Rule) asks(q *question) answer {
 	a := r.Matcher.match(q)
 	if q.loose && q.part != nil && q.part.Also != nil && a.tri != yes {

@@ -82,8 +82,8 @@ func (c *importCmd) Run(g *globals) error {
 	return nil
 }
 
-// places tells why no rule on a place is written, and which sensitive places are below a directory, by the other layers of the
-// workspace.
+// places tells why no rule on a place is written, and which sensitive places are below a directory, by the other
+// layers of the workspace.
 func (c *importCmd) places(g *globals, root string) (reserved func(string) string, secrets func(string) ([]string, bool)) {
 	const probe = "imported-servers"
 	planner := sync.OnceValues(func() (*allow.Planner, error) {

@@ -127,7 +127,7 @@ func (c *initCmd) agent(dir string) (*survey.Tool, error) {
 	return t, nil
 }
 
-// share lets the tool of an agent use the user's login. What is returned makes the link in the tool's home.
+// share lets the tool of an agent use the user's login, and returns how to make the link in the tool's home.
 // See RATIONALE D435.
 func (c *initCmd) share(g *globals, t *survey.Tool) (link func() error, err error) {
 	switch {
@@ -143,7 +143,8 @@ func (c *initCmd) share(g *globals, t *survey.Tool) (link func() error, err erro
 	name := t.Share()
 	login := filepath.Join(home, filepath.FromSlash(name))
 	if info, err := os.Stat(login); err != nil || !info.Mode().IsRegular() {
-		return nil, usagef("%s has no login in %s; log in first, or leave out --login shared. Nothing was changed", c.Agent, login)
+		return nil, usagef("%s has no login in %s; log in first, or leave out --login shared. Nothing was changed",
+			c.Agent, login)
 	}
 	return func() error {
 		dir, err := g.state()
@@ -151,7 +152,8 @@ func (c *initCmd) share(g *globals, t *survey.Tool) (link func() error, err erro
 			err = dir.LinkHome(t.Name, name, login)
 		}
 		if err != nil {
-			return usagef("the link in the home of %s: %v; accessc home clear %s makes room, then call this again", t.Name, oserr.Reason(err), t.Name)
+			return usagef("the link in the home of %s: %v; accessc home clear %s makes room, then call this again",
+				t.Name, oserr.Reason(err), t.Name)
 		}
 		return nil
 	}, nil
@@ -194,7 +196,8 @@ func (c *initCmd) add(g *globals, dir string, agent *survey.Tool, link func() er
 		if err := link(); err != nil {
 			return err
 		}
-		fmt.Fprintf(g.stderr, "the home of %s has a link to your login\nnext: %s%s\n", agent.Name, c.approvals(g), next(agent))
+		fmt.Fprintf(g.stderr, "the home of %s has a link to your login\nnext: %s%s\n",
+			agent.Name, c.approvals(g), next(agent))
 		return nil
 	case slices.Contains(old.Tools(), agent.Name):
 		return usagef("%s has a tool %s already; nothing was changed. Next: accessc exec %s", name, agent.Name, agent.Name)

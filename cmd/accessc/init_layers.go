@@ -75,7 +75,7 @@ func toolsOf(text string) ([]string, error) {
 	return t.Tools(), nil
 }
 
-// fresh is fits for a policy that is not there yet; writeNew says so of one that is.
+// fresh is fits for a policy that is not there yet; writeNew says so of a policy that is.
 func (c *initCmd) fresh(g *globals, dir, path, text string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil

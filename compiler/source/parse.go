@@ -58,7 +58,7 @@ func (b *builder) syntax(err error) *diag.Diagnostic {
 		d.Label = pe.Message
 		if off, ok := b.offset(pe.Highlight); ok {
 			d.At, d.Span = b.file.Pos(off), max(len(pe.Highlight), 1)
-			if off > 0 && bytes.HasPrefix(b.file.Data[off:], []byte("*")) && bytes.ContainsRune([]byte("[."), rune(b.file.Data[off-1])) {
+			if bytes.HasPrefix(b.file.Data[max(off-1, 0):], []byte(".*")) {
 				d.Hint = "the defaults of all tools are '*', in quotation marks"
 			}
 		}

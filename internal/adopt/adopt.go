@@ -42,8 +42,8 @@ type Client struct {
 	// Workspace reports whether a directory, as a file names it, is the workspace in which the client
 	// starts its servers anyway.
 	Workspace func(dir string) bool
-	// First is called before a file is rewritten, nil for nothing. Without an error back undoes it, if the file cannot be
-	// written.
+	// First is called before a file is rewritten, nil for nothing. Without an error back undoes it, if the file
+	// cannot be written.
 	First func([]Server) (back func() error, err error)
 }
 

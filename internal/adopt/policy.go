@@ -19,7 +19,7 @@ type Ground struct {
 	Exists func(string) bool
 	// Own is true for the user's own layer, in which rules may name any place.
 	Own bool
-	// Reserved is why no rule on a place is proposed, empty where one may be.
+	// Reserved is why no rule on a place is proposed, empty where it may be.
 	Reserved func(abs string) string
 	// Secrets are the sensitive places below a directory of the workspace, false where they are not all known.
 	Secrets func(abs string) ([]string, bool)
@@ -147,7 +147,7 @@ func (g Ground) rules(s Server, l launched, p *Config) []rule {
 	return out
 }
 
-// there reports whether a variable's value is a place: one that is written as such, and lies in a directory.
+// there reports whether a variable's value is a place: it is written as such, and lies in a directory.
 func (g Ground) there(value string) bool {
 	at, named, ok := g.path(value)
 	return ok && named && g.Exists(filepath.Dir(at)) && filepath.Dir(at) != at

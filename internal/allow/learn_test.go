@@ -385,8 +385,9 @@ func TestLearnKeeps(t *testing.T) {
 	}
 }
 
-// TestLearnBesidePermitted: what a rule of the user permits outside of the workspace, such as a change, keeps no other operation from
-// being proposed. Cause: each was left out, for the reason that would forbid to propose the user's rule again.
+// TestLearnBesidePermitted: an operation that a rule of the user permits outside of the workspace, such as a change,
+// keeps no other operation from being proposed. Cause: each was left out, for the reason that would forbid to propose
+// the user's rule again.
 func TestLearnBesidePermitted(t *testing.T) {
 	req, base := world(t, map[string]string{
 		"ws/a": "", "home/p/a": "", "ws/accessc.toml": "[tools.t]\nsource = 'local'\ncommand = 'sh'\n" +

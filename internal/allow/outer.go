@@ -70,8 +70,8 @@ func (p *Planner) outer(g group) (*outer, string) {
 	}
 }
 
-// beyond is an operation on one place outside of the workspace with the external rule for it. Other
-// operations stay as they are, and so do those that are permitted by now and those in a layer that cannot name the place.
+// beyond is an operation on one place outside of the workspace with the external rule for it. Other operations stay
+// as they are, and so do those that are permitted by now and those in a layer that cannot name the place.
 func (p *Planner) beyond(a Ask) (Ask, error) {
 	if a.external != nil || a.extends != "" || !p.isOutside(a) || a.Allowed(p.View) {
 		return a, nil

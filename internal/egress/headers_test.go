@@ -25,7 +25,8 @@ func TestOverridingHeaders(t *testing.T) {
 		"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Forwarded-Uri", "X-Forwarded-Path", "X-Forwarded-Prefix",
 		"X-Original-Path", "X-Envoy-Original-Path", "X-Accel-Redirect", "X-Replaced-Path", "X-Waws-Unencoded-Url", "X-MS-Original-URL",
 		"X-Request-Uri", "X-OriginalUrl", "X-HTTP-MethodOverride", "Script-Name", "Destination",
-		"X-Amz-Copy-Source", "X-Goog-Copy-Source", "X-Ms-Copy-Source", "X-Invoke-Path", "X-Matched-Path", "X-Middleware-Rewrite", "X-Url", "X-Path",
+		"X-Amz-Copy-Source", "X-Goog-Copy-Source", "X-Ms-Copy-Source", "X-Invoke-Path", "X-Matched-Path", "X-Middleware-Rewrite",
+		"X-Url", "X-Path",
 		"X-Verb", "X-Http-Verb", "X-Http-Action", "X-Raw-Url", "X-Raw-Path", "-Method",
 	} {
 		for _, spelled := range []string{name, strings.ToUpper(name), strings.ReplaceAll(name, "-", "_"), strings.Replace(name, "-", "_", 1),

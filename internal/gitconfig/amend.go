@@ -12,8 +12,8 @@ import (
 const (
 	// MaxSize is the largest configuration that is judged.
 	MaxSize = 1 << 20
-	// longest is the longest new line. Git before 2.39.3 took the rest of a longer one for the next line when it renamed
-	// or removed a section (CVE-2023-29007).
+	// longest is the longest new line. Git before 2.39.3 took the rest of a longer one for the next line when it
+	// renamed or removed a section (CVE-2023-29007).
 	longest = 1000
 )
 

@@ -55,7 +55,7 @@ func TestAmends(t *testing.T) {
 	}
 }
 
-// byHand are configurations as people write them, by what git finds unusual in them.
+// byHand are configurations as people write them, by the unusual in them.
 var byHand = []string{
 	plain, strings.ReplaceAll(plain, "\n", "\r\n"), "\ufeff" + plain, "# a [core]\n\n" + plain + "; end",
 	plain[:len(plain)-1],
@@ -166,7 +166,7 @@ func others(all []string) []string { return slices.DeleteFunc(slices.Clone(all),
 
 func ofBranch(v string) bool { return strings.HasPrefix(v, "branch.") }
 
-// variables are what git reads.
+// variables are those that git reads.
 func (g *reader) variables(text string) []string {
 	if got, ok := g.read[text]; ok {
 		return got

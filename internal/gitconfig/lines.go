@@ -191,7 +191,7 @@ func variableLine(key, value string) string {
 // Variable is a variable of a configuration: its section and key in lower case.
 type Variable struct{ Section, Sub, Key, Value string }
 
-// Variables reads a configuration as git does. One that git refuses is an error.
+// Variables reads a configuration as git does. A text that git refuses is an error.
 func Variables(data []byte) ([]Variable, error) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return nil, errSyntax

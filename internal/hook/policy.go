@@ -35,7 +35,7 @@ func (p *Policy) Answer(a *Agent, e *Event) Answer {
 	return p.settled(p.judged(a, e))
 }
 
-// settled is an answer by what the hook is told about undecided commands.
+// settled is an answer by the hook's setting for undecided commands.
 func (p *Policy) settled(out Answer) Answer {
 	if out.Outcome == Ask && p.Undecided == UndecidedDeny && !out.Rule {
 		return Answer{Outcome: Deny, Reason: out.Reason + "; the hook has --undecided deny", Asked: out.Asked, Held: out.Held}

@@ -199,7 +199,7 @@ func (r *Result) readText(name string) (string, bool) {
 	return text, found == present
 }
 
-// state is what was found of a file.
+// state is the result of a look for a file.
 type state uint8
 
 const (
@@ -210,7 +210,7 @@ const (
 	unread
 )
 
-// configText reads a file of git's. What is unread must close what depends on it.
+// configText reads a file of git's. An unread text must close all that depends on it.
 func (r *Result) configText(name string) (string, state) {
 	mode, err := r.view.Stat(name)
 	switch {

@@ -18,7 +18,8 @@ import (
 func TestGitProtected(t *testing.T) {
 	whole := func(dir string) []string {
 		return []string{dir + "/config", dir + "/config.lock", dir + "/config.worktree", dir + "/config.worktree.lock", dir + "/commondir",
-			dir + "/branches", dir + "/remotes", dir + "/hooks", dir + "/info/attributes", dir + "/info/attributes.lock", dir + "/modules", dir + "/worktrees"}
+			dir + "/branches", dir + "/remotes", dir + "/hooks",
+			dir + "/info/attributes", dir + "/info/attributes.lock", dir + "/modules", dir + "/worktrees"}
 	}
 	inner := func(dir string) []string {
 		return append(whole(dir), dir, dir+"/gitdir")

@@ -11,9 +11,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// withheld reports whether a configuration leads to the file of a tool's own program where a reader does not see it: by a
-// link of the workspace or by "..", or to a sensitive place. Such a file takes a rule, and so an approval. An absolute path
-// says which file it is, and a link that lies in the base is the administrator's.
+// withheld reports whether a configuration leads to the file of a tool's own program where a reader does not see it:
+// by a link of the workspace or by "..", or to a sensitive place. Such a file takes a rule, and so an approval. An
+// absolute path says which file it is, and a link that lies in the base is the administrator's.
 // See RATIONALE D421.
 func (r *Result) withheld(t *ir.Tool, abs string, f ir.Facts) bool {
 	c := t.Command

@@ -90,7 +90,7 @@ func mounts(roots, base []string) ([]kernelfs.Mount, error) {
 	return all, nil
 }
 
-// Link returns what a symbolic link has, empty for a file of another kind.
+// Link returns the text of a symbolic link, empty for a file of another kind.
 func Link(path string) (string, error) {
 	to, err := os.Readlink(path)
 	if errors.Is(err, unix.EINVAL) {

@@ -23,7 +23,8 @@ type Request struct {
 	Denies        Denies
 	// Reserved is why no rule on a place is written for a server, empty where one may be; nil for no such place.
 	Reserved func(abs string) string
-	// Secrets are the sensitive places below a directory of the workspace, false where they are not all known; nil for none.
+	// Secrets are the sensitive places below a directory of the workspace, false where they are not all known; nil
+	// for none.
 	Secrets func(abs string) ([]string, bool)
 	// Dir is the workspace, Home the user's home directory, both canonical.
 	Dir, Home string

@@ -16,7 +16,7 @@ func (o *opencode) lines() {
 		l := lineRule{pattern: o.pattern(r.Pattern), deny: r.Action == "deny", entry: r.entry}
 		if r.Action != "allow" {
 			if later = append(later, l); r.Permission != "bash" {
-				other := *r.entry // others says what became of it
+				other := *r.entry // others says its fate
 				l.entry = &other
 			}
 			o.t.stopLine(l)

@@ -2,8 +2,8 @@ package kernelfs
 
 import "strings"
 
-// name finds the mounts below roots that show a place of the policy under another name, and the overlays below roots that
-// show the kernel, or directories that nobody here can tell.
+// name finds the mounts below roots that show a place of the policy under another name, and the overlays below roots
+// that show the kernel, or directories that nobody here can tell.
 func (f *finder) name(roots, base []string) {
 	var places, inner []Mount
 	for _, list := range [][]string{roots, base, {sharedMemory}} {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Link returns what a symbolic link at a place has, empty for a file of another kind.
+// Link returns the text of a symbolic link at a place, empty for a file of another kind.
 type Link func(path string) (string, error)
 
-// finder looks for what mounts show.
+// finder looks for the places that mounts show.
 type finder struct {
 	all  []Mount
 	link Link

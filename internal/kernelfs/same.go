@@ -101,6 +101,6 @@ func depth(all []Mount, path string) int {
 	return out
 }
 
-// sharedMemory is what processes share (shm_overview(7)): a tool has a directory of the run in place of it.
+// sharedMemory is the memory that processes share (shm_overview(7)): a tool has a directory of the run in its place.
 // See RATIONALE D442.
 const sharedMemory = "/dev/shm"

@@ -47,8 +47,9 @@ type reported struct {
 type reader struct {
 	path string
 	read int64
-	// killed is true where the writer was killed: the kernel ends a write between two pages then (generic_perform_write()
-	// in mm/filemap.c), so that a part of a line is left up to the end of a page, and no answer was given for it.
+	// killed is true where the writer was killed: the kernel ends a write between two pages then
+	// (generic_perform_write() in mm/filemap.c), so that a part of a line is left up to the end of a page, and no
+	// answer was given for it.
 	killed bool
 }
 

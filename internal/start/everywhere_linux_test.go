@@ -47,8 +47,8 @@ func TestListensEverywhere(t *testing.T) {
 	}
 }
 
-// TestAsksUntilThere: a tool that may listen is told that nobody listens yet, as clients expect that wait for a server of their
-// own; it is refused a server of the host.
+// TestAsksUntilThere: a tool that may listen is told that nobody listens yet, as clients expect that wait for a
+// server of their own; it is refused a server of the host.
 func TestAsksUntilThere(t *testing.T) {
 	t.Parallel()
 	localhost := ir.Host{Kind: ir.HostName, Name: ir.Localhost}

@@ -15,8 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// interfaces are the names and addresses of the host's interfaces. Those of the run's own namespaces come and go, of which the
-// loopback one is in each.
+// interfaces are the name and addresses of the host's loopback interface; others come and go.
 func interfaces() (string, error) {
 	all, err := net.Interfaces()
 	if err != nil {
@@ -32,8 +31,9 @@ func interfaces() (string, error) {
 	return "", unix.ENODEV
 }
 
-// TestInterfaces: a supervised tool lists the interfaces of the host by netlink, changes nothing by it, and hears and reaches
-// nothing else. Cause: programs that list them (ZeroMQ, os.networkInterfaces of Node) ended where they were refused it.
+// TestInterfaces: a supervised tool lists the interfaces of the host by netlink, changes nothing by it, and hears and
+// reaches nothing else. Cause: programs that list them (ZeroMQ, os.networkInterfaces of Node) ended where they were
+// refused it.
 func TestInterfaces(t *testing.T) {
 	t.Parallel()
 	host, err := interfaces()
@@ -102,7 +102,9 @@ func byNetlink(how, host string) error {
 		}
 		return nil
 	case "sendmsg":
-		return ask(unix.RTM_GETROUTE, list, func(r []byte) error { return unix.Sendmsg(fd, r, nil, &unix.SockaddrNetlink{}, 0) })
+		return ask(unix.RTM_GETROUTE, list, func(r []byte) error {
+			return unix.Sendmsg(fd, r, nil, &unix.SockaddrNetlink{}, 0)
+		})
 	case "empty":
 		return ask(unix.RTM_GETROUTE, list, func(r []byte) error { return errors.Join(send(nil), send(r)) })
 	case "change":
@@ -124,7 +126,7 @@ func byNetlink(how, host string) error {
 	return nil
 }
 
-// answered reads messages until the last one, and returns its error. All are from the kernel, by their address.
+// answered reads messages until the last, and returns its error. All are from the kernel, by their address.
 func answered(fd int) error {
 	buf := make([]byte, 1<<16)
 	for {
@@ -192,8 +194,8 @@ func tooMany() error {
 	return nil
 }
 
-// TestPairs: a supervised tool has pairs of unix datagram sockets, which keep messages apart, and no message of them reaches a
-// socket of the host by its address.
+// TestPairs: a supervised tool has pairs of unix datagram sockets, which keep messages apart, and no message of them
+// reaches a socket of the host by its address.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	host, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -212,7 +214,9 @@ func TestPairs(t *testing.T) {
 	}
 	x := passing(t, nil)
 	defer x.stop()
-	for how, want := range map[string]syscall.Errno{"": 0, "far": unix.EACCES, "raw": unix.EACCES, "protocol": unix.EPROTONOSUPPORT, "nowhere": unix.EFAULT} {
+	for how, want := range map[string]syscall.Errno{
+		"": 0, "far": unix.EACCES, "raw": unix.EACCES, "protocol": unix.EPROTONOSUPPORT, "nowhere": unix.EFAULT,
+	} {
 		if e := x.exchange(t, attempt{Op: "pair", A: how, B: path})[0]; e != want {
 			t.Errorf("%s: %v, want %v", how, e, want)
 		}

@@ -26,8 +26,8 @@ func TestSweeperWaits(t *testing.T) {
 	}
 }
 
-// TestSweeperIsOver: a run whose supervisor was killed is not over when its tool has emptied the directory, which it can:
-// its processes and objects were left.
+// TestSweeperIsOver: a run whose supervisor was killed is not over when its tool has emptied the directory, which it
+// can: its processes and objects were left.
 func TestSweeperIsOver(t *testing.T) {
 	for _, supervised := range []bool{true, false} {
 		dir := t.TempDir() + "/accessc-1"

@@ -20,7 +20,7 @@ const whyPaired = "what a pair of datagram sockets sends goes to its other end a
 // portDNS is the port of name servers (RFC 1035, 4.2.1).
 const portDNS = 53
 
-// datagram makes the pair for a call that asks for a datagram socket, or for one of netlink.
+// datagram makes the pair for a call that asks for a datagram socket or a netlink socket.
 func (c sockets) datagram() answer {
 	switch {
 	case c.args[0] == unix.AF_NETLINK:
@@ -98,8 +98,9 @@ func (c sockets) sendto() answer {
 	return proceed
 }
 
-// sendmsg judges data whose address is in memory, from a stand-in for datagrams: the kernel ignores the address there, so
-// data for any host seemed to be sent. Whatever an address is changed to meanwhile, data goes to the resolver alone.
+// sendmsg judges data whose address is in memory, from a stand-in for datagrams: the kernel ignores the address
+// there, so data for any host seemed to be sent. Whatever an address is changed to meanwhile, data goes to the
+// resolver alone.
 // See RATIONALE D422.
 func (c sockets) sendmsg() answer { return c.sends(1) }
 

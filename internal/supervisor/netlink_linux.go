@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// By a netlink socket programs list the interfaces, addresses and routes of the host (rtnetlink(7)), as getifaddrs(3) does,
-// and some end without: ZeroMQ, and Node's os.networkInterfaces. By another message it changes them, reaches other
-// processes or listens to the kernel. So a tool gets one end of a pair of unix sockets in its place, and the supervisor
-// asks the kernel for such a list itself. Other files of the host have the same (/proc/self/net).
+// By a netlink socket programs list the interfaces, addresses and routes of the host (rtnetlink(7)), as getifaddrs(3)
+// does, and some end without: ZeroMQ, and Node's os.networkInterfaces. Other messages change them, reach other
+// processes or listen to the kernel. So a tool gets an end of a pair of unix sockets instead, and the supervisor asks
+// the kernel for such a list itself. /proc/self/net has the same.
 // See RATIONALE D436.
 
 // netlink makes the pair for a call that asks for a netlink socket as C libraries and Go do. The filter refuses others.
@@ -30,8 +30,8 @@ func (c sockets) netlink() answer {
 	return answer{hand: true, writes: true, fd: pair[0], closeOn: true}
 }
 
-// pair makes the pair that stands for one of unix datagrams. A socket of datagrams takes an address with every message, by
-// which it reaches other processes; one of SOCK_SEQPACKET keeps messages apart, and takes none (unix(7)).
+// pair makes the pair that stands for unix datagram sockets. Those take an address with every message, by which they
+// reach other processes; sockets of SOCK_SEQPACKET keep messages apart, and take none (unix(7)).
 // See RATIONALE D436.
 func (c sockets) pair() answer {
 	old, e := c.bytes(c.args[3], 8) // int sv[2]
@@ -46,7 +46,8 @@ func (c sockets) pair() answer {
 	case c.args[2] != 0:
 		return fails(unix.EPROTONOSUPPORT)
 	}
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|int(c.args[1])&unix.SOCK_NONBLOCK, 0)
+	kind := unix.SOCK_SEQPACKET | unix.SOCK_CLOEXEC | int(c.args[1])&unix.SOCK_NONBLOCK
+	ends, err := unix.Socketpair(unix.AF_UNIX, kind, 0)
 	if err != nil {
 		return result(err)
 	}
@@ -92,7 +93,8 @@ func kernelAddress(number uint32) []byte {
 	return append(out, 0, 0, 0, 0)
 }
 
-// lists answers the requests for lists that come by one end of a pair, until the other, of a socket with this number, is closed.
+// lists answers the requests for lists that come by an end of a pair, until the other end, which has this number, is
+// closed.
 func lists(f *os.File, number uint32) {
 	buf := make([]byte, maxRequest)
 	for {
@@ -108,7 +110,7 @@ func lists(f *os.File, number uint32) {
 	}
 }
 
-// hungUp tells the end of a pair from an empty message, which reads as one.
+// hungUp tells a closed pair from an empty message, which reads alike.
 func hungUp(f *os.File) bool {
 	gone := true
 	c, err := f.SyscallConn()
@@ -125,7 +127,7 @@ func hungUp(f *os.File) bool {
 // maxRequest is the largest request that is read.
 const maxRequest = 4096
 
-// listed answers a request: by a message for each entry of a list, and one that ends it, or by an error.
+// listed answers a request: by a message for each entry of a list and a last message, or by an error.
 func listed(request []byte, number uint32) (out [][]byte) {
 	const header = unix.SizeofNlMsghdr
 	if len(request) < header {

@@ -11,8 +11,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestListed: whatever a tool asks for is answered by whole messages of its own sequence, and ends with one that says so; only
-// lists are read from the kernel.
+// TestListed: each request of a tool is answered by whole messages of its own sequence, of which the last says so;
+// only lists are read from the kernel.
 func TestListed(t *testing.T) {
 	irtest.Check(t, 2000, 1, func(t *rapid.T) {
 		request := rapid.SliceOfN(rapid.Byte(), 0, 64).Draw(t, "request")

@@ -16,7 +16,8 @@ import (
 // (ipc/util.h, ipcid_seq_max), which may be another process's. An object of a run has no key.
 type identity struct {
 	key, creator uint32
-	// changed is when the object was made or last changed, in seconds. Nobody but the supervisor changes those of a run.
+	// changed is when the object was made or last changed, in seconds. Nobody but the supervisor changes those of a
+	// run.
 	changed int64
 }
 
@@ -24,7 +25,8 @@ type identity struct {
 // begins with struct ipc64_perm (asm-generic/ipcbuf.h).
 type state [128]byte
 
-// Offsets in these structures. Semaphores have their times at other places on amd64 (arch/x86/include/uapi/asm/sembuf.h).
+// Offsets in these structures. Semaphores have their times at other places on amd64
+// (arch/x86/include/uapi/asm/sembuf.h).
 const (
 	atOwner, atGroup, atCreator, atMode = 4, 8, 12, 20
 	permissions                         = 48

@@ -56,7 +56,7 @@ type object struct {
 	id   int
 }
 
-// known is what the supervisor knows of an object.
+// known is the supervisor's knowledge of an object.
 type known struct {
 	identity
 	// size is the size that it was made with, line its line in the list.

@@ -18,10 +18,11 @@ type pairs struct {
 	over bool
 }
 
-// maxPairs is how many such sockets of one tool are served at a time.
+// maxPairs bounds the sockets of a tool that are served at a time.
 const maxPairs = 256
 
-// serve has one end served until a server returns or the tool ends. It takes the descriptor over. It is false where the tool has too many.
+// serve has an end served until a server returns or the tool ends. It takes the descriptor over. It is false where
+// the tool has too many.
 func (p *pairs) serve(s *Supervisor, fd int, server func(*os.File)) bool {
 	_ = unix.SetNonblock(fd, true)
 	f := os.NewFile(uintptr(fd), "pair")

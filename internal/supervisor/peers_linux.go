@@ -36,7 +36,7 @@ func (r *recent[K, V]) put(k K, v V) {
 	r.entries[k] = v
 }
 
-// stand is the kind of socket that another one of the tool stands for.
+// stand is a kind of socket in whose place the tool has another.
 type stand int
 
 // The kinds; the zero value is none.
@@ -46,7 +46,7 @@ const (
 	forNetlink
 )
 
-// peers are the sockets of the tool that are other ones in its own eyes, by their cookies.
+// peers are the sockets of the tool that are of another kind in its own eyes, or have another peer, by their cookies.
 type peers struct {
 	mu sync.Mutex
 	// at has the addresses that they are connected to, stands the kinds that they stand for.

@@ -12,8 +12,8 @@ import (
 // asked (musl, c-ares). The kernel names no sender for a pair of unix sockets, so the supervisor
 // receives for those that stand for datagrams.
 
-// standIn duplicates the socket of a call if it stands for one of datagrams or of netlink, and returns its own address, and
-// that of the server that it has asked.
+// standIn duplicates the socket of a call if it stands for a socket of datagrams or of netlink, and returns its own
+// address and the server's that it has asked.
 func (c sockets) standIn() (fd int, own, server []byte, ok bool) {
 	if c.peers.none() {
 		return -1, nil, nil, false

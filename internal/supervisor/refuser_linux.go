@@ -100,8 +100,8 @@ func (c sockets) ask(fd int, to netip.AddrPort) answer {
 	return answer{}
 }
 
-// refuses has the questions that come by one end of a pair refused until it is closed, and looks nothing up. It takes the
-// descriptor over.
+// refuses has the questions refused that come by an end of a pair, until it is closed, and looks nothing up. It takes
+// the descriptor over.
 func (c sockets) refuses(fd int, read func(io.Reader, []byte) (question, frame []byte, err error)) bool {
 	s, by := c.Supervisor, process{pid: c.process(), name: c.comm()}
 	return s.pairs.serve(s, fd, func(f *os.File) {

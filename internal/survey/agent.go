@@ -12,7 +12,7 @@ import (
 type agent struct {
 	// preset has the rules of the agent, and the agent's name on the command line.
 	preset, command string
-	// login is the file of the home that has the agent's login, where it has one in a file.
+	// login is the file of the home that has the agent's login; some systems have it elsewhere.
 	login string
 	// notes say how to add a service that the preset does not have.
 	notes []string
@@ -81,8 +81,9 @@ func Agent(dir, name string) (*Tool, error) {
 	return t, nil
 }
 
-// Place lets the tool read where its program is installed below the home: link is the program's name there, file where that leads,
-// both relative to the home. A preset that has the place of a toolchain is better than a rule, since it has its variables as well.
+// Place lets the tool read where its program is installed below the home: link is the program's name there, file
+// where that leads, both relative to the home. A preset that has the place of a toolchain is better than a rule,
+// since it has its variables as well.
 func (t *Tool) Place(link, file string) {
 	for _, at := range []string{link, file} {
 		names := presets.About("~/" + at)
@@ -101,14 +102,16 @@ func (t *Tool) Place(link, file string) {
 	if dir == "." {
 		return // all of the home is more than a program's place
 	}
-	t.Rules = append(t.Rules, Rule{"~/" + dir, []string{"external", "read", "execute"}, t.Command + " is installed there"})
+	grants := []string{"external", "read", "execute"}
+	t.Rules = append(t.Rules, Rule{"~/" + dir, grants, t.Command + " is installed there"})
 }
 
 // Share lets the agent use the user's login, and returns the file of the home that has it.
 func (t *Tool) Share() string {
 	i := slices.IndexFunc(agents, func(a agent) bool { return a.command == t.Command })
 	login := agents[i].login
-	t.Rules = append(t.Rules, Rule{"~/" + login, []string{"external", "read", "update"}, "your login, which whoever reads it can use anywhere"})
+	grants := []string{"external", "read", "update"}
+	t.Rules = append(t.Rules, Rule{"~/" + login, grants, "your login, which whoever reads it can use anywhere"})
 	return login
 }
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestPlace: an agent's tool reads where the program is installed below the home: by the preset that has the place, by none further
-// where its own has it, and else by a rule on no more than the packages or the directory. Cause: codex of nvm and of a prefix of
-// the user's did not start.
+// TestPlace: an agent's tool reads where the program is installed below the home: by the preset that has the place,
+// by none further where its own has it, and else by a rule on no more than the packages or the directory. Cause:
+// codex of nvm and of a prefix of the user's did not start.
 func TestPlace(t *testing.T) {
 	for at, want := range map[string]string{
 		".nvm/versions/node/v20/bin/codex .nvm/versions/node/v20/lib/node_modules/@openai/codex/bin/codex.js": `"preset:node"`,

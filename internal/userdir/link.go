@@ -11,7 +11,7 @@ import (
 var ErrOther = errors.New("something else is there")
 
 // LinkHome makes a symlink in the private home of a tool, which may not exist yet: name, relative to the home and
-// with slashes, leads to target. Links that the tool has made in its home lead the new one nowhere else.
+// with slashes, leads to target. Links that the tool has made in its home lead the new link nowhere else.
 func (d Dir) LinkHome(tool, name, target string) error {
 	home := d.Home(tool)
 	if err := os.MkdirAll(home, 0o700); err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOpen: what takes the place of a file after a look at it is not waited for, and is not read.
+// TestOpen: a file of another kind that takes the place of a file after a look is not waited for, and not read.
 func TestOpen(t *testing.T) {
 	at := t.TempDir()
 	if err := os.WriteFile(at+"/file", []byte("text"), 0o600); err != nil {

@@ -20,7 +20,8 @@ func newWhole(t *testing.T, nobody bool) *place {
 	return p
 }
 
-// agent writes the policy for an agent as a new user does. What is returned lets it reach the model: on loopback, and without TLS.
+// agent writes the policy for an agent as a new user does. The flags that it returns let the agent reach the model: on
+// loopback, and without TLS.
 func (p *place) agent(name, tool, model string) (flags []string) {
 	p.Helper()
 	p.accessc("init", "--agent", name)
@@ -34,8 +35,8 @@ func (p *place) exec(flags []string, words ...string) string {
 	return p.accessc(slices.Concat([]string{"exec"}, flags, words[:1], []string{"--"}, words[1:])...)
 }
 
-// global lays the packages of a publisher down as npm does for all projects of a user who has a prefix of his own, and has PATH
-// name the agent's program.
+// global lays the packages of a publisher down as npm does for all projects of a user who has a prefix of his own,
+// and has PATH name the agent's program.
 func (p *place) global(program, publisher string) {
 	p.Helper()
 	from, _, _ := strings.Cut(program, "/"+publisher+"/")

@@ -105,7 +105,7 @@ func TestProtected(t *testing.T) {
 		{"the lock of the target of .git/config", "conf/c.lock", func(p *place) { p.write("conf/c", "[core]\n"); p.mkdir(".git"); p.symlink("../conf/c", ".git/config") }},
 		{"hooks elsewhere", "conf/h/pre-commit", func(p *place) { p.write(".git/config", "[core]\nhooksPath = conf/h\n"); p.mkdir("conf/h") }},
 		{"an included configuration", "conf/c", func(p *place) { p.write(".git/config", "[include]\npath = ../conf/c\n"); p.mkdir("conf") }},
-		// git push runs the hooks of the repository that one of them names.
+		// git push runs the hooks of the repository that such a file names.
 		{"a remote in an old form", ".git/remotes/origin", func(p *place) { p.mkdir(".git/remotes") }},
 		{"a remote in the oldest form", ".git/branches/origin", func(p *place) { p.mkdir(".git/branches") }},
 		{"the target of .claude", "conf/claude/settings.json", func(p *place) { p.write("conf/claude/settings.json", "{}\n"); p.symlink("conf/claude", ".claude") }},
