@@ -231,8 +231,11 @@ func TestChaosStopped(t *testing.T) {
 	r.send(reading(2, "docs/b", ""))
 	r.send(reading(3, "secret/b", ""))
 	r.answered(t, `"id":3,"result"`)
-	// A supervisor stops with its tool, as the job of a shell does.
-	for _, p := range []int{pid, parent(t, pid)} {
+	// A supervisor stops with its tool, as the job of a shell does. It stops itself when the kernel has told it, so to
+	// let it go on before that would leave it stopped.
+	supervisor := parent(t, pid)
+	awaitStop(t, supervisor)
+	for _, p := range []int{pid, supervisor} {
 		if err := syscall.Kill(p, syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}

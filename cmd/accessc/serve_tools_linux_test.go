@@ -302,7 +302,34 @@ func TestServePage(t *testing.T) {
 	_ = ours.SetDeadline(await.Deadline(t))
 	in, methods := bufio.NewReader(ours), map[string]bool{}
 	var sent string
+	wanted := map[string]*regexp.Regexp{} // by id: what is answered when it is done comes in no order
+	id := func(line string) string {
+		_, rest, _ := strings.Cut(line, `"id":`)
+		n, _, _ := strings.Cut(rest, ",")
+		return n
+	}
+	answered := func() {
+		for len(wanted) > 0 {
+			got, err := in.ReadString('\n')
+			if err != nil {
+				t.Fatalf("%sgot  %swant %s%v", sent, got, wanted, err)
+			}
+			if want := wanted[id(got)]; want == nil || !want.MatchString(got) {
+				t.Errorf("%sgot  %swant %s", sent, got, want)
+			}
+			delete(wanted, id(got))
+		}
+	}
 	for line := range strings.Lines(string(page)) {
+		if want, ok := strings.CutPrefix(line, "← "); ok {
+			var pattern []string
+			for _, part := range strings.Split(strings.TrimSpace(want), "…") {
+				pattern = append(pattern, regexp.QuoteMeta(part))
+			}
+			wanted[id(want)] = regexp.MustCompile(`^` + strings.Join(pattern, `.*`))
+			continue
+		}
+		answered()
 		if request, ok := strings.CutPrefix(line, "→ "); ok {
 			var r struct{ Method string }
 			if err := json.Unmarshal([]byte(request), &r); err != nil {
@@ -313,19 +340,8 @@ func TestServePage(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want, ok := strings.CutPrefix(line, "← ")
-		if !ok {
-			continue
-		}
-		got, err := in.ReadString('\n')
-		var pattern []string
-		for _, part := range strings.Split(strings.TrimSpace(want), "…") {
-			pattern = append(pattern, regexp.QuoteMeta(part))
-		}
-		if err != nil || !regexp.MustCompile(`^`+strings.Join(pattern, `.*`)).MatchString(got) {
-			t.Errorf("%sgot  %swant %s%v", sent, got, want, err)
-		}
 	}
+	answered()
 	for _, m := range []string{"hello", "answer", "can", "decide", "events", "revoke", "signal", "start", "wait", "write"} {
 		if !methods[m] {
 			t.Errorf("the page has no example of %s", m)
