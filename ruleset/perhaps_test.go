@@ -204,6 +204,21 @@ GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=push git x
 export GIT_CONFIG_PARAMETERS="'alias.x=push'"; git x
 GIT_CONFIG_GLOBAL=x; git x
 env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=push git x
+sed ':a e git push' y
+sed ':a s/.*/git push/e' y
+sed -n ': a /x/s//git push/e' y
+sed -e 'ta e git push' -e ':a' y
+git -c protocol.ext.allow=always fetch 'ext::sh -c git% push'
+GIT_ALLOW_PROTOCOL=ext git fetch 'ext::sh -c git% push'
+GIT_ALLOW_PROTOCOL=ext git clone 'ext::sh -c git% push' x
+cargo --config 'target."cfg(all())".runner="git push"' run
+cargo run --config 'target."cfg(all())".runner="git push"'
+NODE_OPTIONS=--import=data:text/javascript,import%28%22x%22%29 node y.js
+npm --node-options=--import=data:text/javascript,import%28%22x%22%29 test
+parallel git ::: push
+parallel {1} {2} ::: git ::: push
+rg --pre git x push
+cmake '-DCMAKE_C_COMPILER_LAUNCHER=git;push' .
 `), "\n")
 
 // fed are lines that hand what curl fetches to a program that runs it.

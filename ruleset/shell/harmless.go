@@ -83,6 +83,25 @@ func (p *Part) renames(name string) bool {
 	return false
 }
 
+// disguises reports whether a program may get a command in a form of its own: in an address, in parts, in a setting.
+func (p *Part) disguises(name string) bool {
+	return name == "parallel" || slices.Contains(p.Names, "GIT_ALLOW_PROTOCOL") ||
+		slices.ContainsFunc(slices.Concat(p.Words[1:], p.Assigned), func(w Word) bool {
+			has := func(parts ...string) bool {
+				return slices.ContainsFunc(parts, func(s string) bool { return strings.Contains(w.Text, s) })
+			}
+			switch {
+			case has("ext::", "data:"):
+				return true
+			case name == "cargo":
+				return has("runner", "wrapper", "linker")
+			case name == "rg":
+				return w.Is("--pre") || has("--pre=")
+			}
+			return name == "cmake" && has("LAUNCHER")
+		})
+}
+
 // configures reports whether a name of a variable, or a setting of one, is that of a configuration which gives names to
 // subcommands.
 func configures(s string) bool {

@@ -53,7 +53,7 @@ func (g *guessing) part(p *Part, depth int) bool {
 		return true
 	case len(p.Doubts) == 0, acting()[name] && !elsewhere(p.Words[0].Text):
 		return false
-	case len(p.Words) > maxGuessed:
+	case len(p.Words) > maxGuessed, p.disguises(name):
 		return true
 	}
 	return g.words(p, name, depth)

@@ -93,7 +93,8 @@ func sedRuns(s string) bool {
 		case strings.IndexByte("qQlL", c) >= 0:
 			s = strings.TrimLeft(s, " 0123456789")
 		case strings.IndexByte("btTv:", c) >= 0:
-			s = strings.TrimLeftFunc(s, func(r rune) bool { return r != ';' && r != '\n' && r != '}' })
+			// A blank ends a label for GNU sed, and others take what is behind it for a part of it.
+			s = strings.TrimLeftFunc(strings.TrimLeft(s, " \t"), func(r rune) bool { return !strings.ContainsRune(" \t;\n}", r) })
 		case strings.IndexByte("#rRwW", c) >= 0:
 			_, s, _ = strings.Cut(s, "\n")
 		case strings.IndexByte("aic", c) >= 0:
