@@ -45,7 +45,7 @@ func TestAgain(t *testing.T) {
 		"overlay, link beside":  {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/o", ""},
 		"overlay, endless link": {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/loop", "/w/o"},
 		"overlay unreadable":    {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/root", "/w/o"},
-		"overlay of a gone one": {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/gone/x", ""},
+		"overlay of a gone one": {"20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/o:/l/gone/x", "/w/o"},
 		"overlay on an overlay": {
 			"20 1 0:9 / /o rw - overlay o ro,lowerdir=/p:/w/secret\n21 1 0:10 / /w/o rw - overlay o ro,lowerdir=/p:/o/x", "/w/o",
 		},

@@ -1,8 +1,6 @@
 package kernelfs
 
 import (
-	"errors"
-	"io/fs"
 	"path"
 	"strings"
 )
@@ -74,7 +72,7 @@ func layers(options string) (out []string) {
 
 // way are the symbolic links that a layer's name leads over, any of which a tool may write, and where it ends. Not
 // known is a name that counts from the directory of whoever mounted, of a descriptor of theirs (no layer is of proc),
-// or that nobody here may follow. A place that is gone, as the initial root is, counts by its name.
+// that nobody here may follow, or whose place is gone.
 func (f *finder) way(name string) (out []string, known bool) {
 	if !strings.HasPrefix(name, "/") || Below(name, "/proc") {
 		return nil, false
@@ -91,10 +89,8 @@ func (f *finder) way(name string) (out []string, known bool) {
 		}
 		to, err := f.link(next)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return append(out, path.Join(next, rest)), true
 		case err != nil || len(out) > most:
-			return out, false
+			return append(out, path.Join(next, rest)), false
 		case to == "":
 			at = next
 			continue
