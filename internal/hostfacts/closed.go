@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -19,12 +18,9 @@ func (r *Result) closed(f *ir.Facts) (out []ir.Closed) {
 	if Platform() != ir.Linux {
 		return nil
 	}
-	if root, err := userdir.Root(); err == nil {
-		for _, name := range r.view.Names(at(r.Resolver, root)) {
-			at := f.Bindings.Locate(name)
-			if kind := at.Root.Kind; at.Path != "" && (kind == ir.Workspace || kind == ir.External) {
-				out = append(out, ir.Closed{At: at, Why: "accessc's own state"})
-			}
+	for _, name := range r.own(r.Resolver) {
+		if at := f.Bindings.Locate(name); at.Path != "" && at.Root.Kind != ir.System {
+			out = append(out, ir.Closed{At: at, Why: "accessc's own state or the user's layer"})
 		}
 	}
 	var roots, dirs []string

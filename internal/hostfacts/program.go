@@ -33,6 +33,9 @@ func (r *Result) withheld(t *ir.Tool, abs string, f ir.Facts) bool {
 
 // holdsSecrets reports whether a tool's own program lies in a place of the user's home that is sensitive.
 func (r *Result) holdsSecrets(t *ir.Tool, f ir.Facts) bool {
+	if f.Program == nil {
+		return true // this user sees no file there
+	}
 	at, _ := f.Bindings.Path(*f.Program)
 	return slices.ContainsFunc(t.Sensitive, func(p ir.SensitivePattern) bool {
 		rest, ok := strings.CutPrefix(p.Pattern, "~/")

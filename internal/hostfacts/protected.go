@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
@@ -122,6 +123,17 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(f.Path)); err == nil && found.Kind == ir.File {
 			r.guardLinks(found, ir.WhyPolicy, add)
 			add(found.Abs, ir.WhyPolicy, false)
+		}
+	}
+	// The user's layer holds in every workspace, and may be made: its directory is protected before it is there. See
+	// RATIONALE D444.
+	if own := userdir.UserConfig(); own != "" {
+		dir := filepath.Dir(own)
+		for _, name := range []string{dir, own, filepath.Join(dir, "attestation.toml")} {
+			if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(name)); err == nil {
+				r.guardLinks(found, ir.WhyPolicy, add)
+				add(found.Abs, ir.WhyPolicy, false)
+			}
 		}
 	}
 	for _, link := range r.Dangling {

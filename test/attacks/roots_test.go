@@ -41,6 +41,9 @@ done 2>/dev/null
 for f in "$HOME/k" link/k rel/k deep/k m/shared; do
 	got "$f" && echo "LEAK $f: $x"
 done 2>/dev/null
+[ -e layer ] && for d in own/accessc "$HOME/d/.config/accessc"; do
+	mkdir "$d"; echo evil > "$d/config.toml" && echo "LEAK wrote $d"
+done 2>/dev/null
 got src/a && echo "GOOD src/a"
 got "$AT/home/self/a" && echo "GOOD self"
 true
@@ -87,6 +90,17 @@ done
 exec "$@"
 `
 
+// rootsLayer has the directory of the user's layer, which is not there yet, show in the workspace and in a private home.
+const rootsLayer = `
+h=$($AS home path -C "$PWD" t) && mkdir -p "$h/d" || exit 1
+mkdir -p ~/.config && mount --bind ~/.config own && mount --bind ~ "$h/d" && mount --bind ~/self ~/self || exit 77
+for f in own/accessc/config.toml "$h/d/.config/accessc/config.toml"; do
+	$AS can -C . t create "$f" | grep -q '^no ' || echo LEAK can says yes to $f
+done
+"$@"
+[ ! -e ~/.config/accessc/config.toml ] || echo LEAK the layer is there
+`
+
 // rootsLate mounts while the tool runs.
 const rootsLate = rootsMounts + `
 "$@" & tool=$!
@@ -98,7 +112,7 @@ wait $tool
 
 // TestRoots: a target or a home that is a mount point, or lies below a mount that begins above it, was compared with
 // no other place: by its name the tool had what the policy denies in the workspace. Overlays were open whose layers
-// are links, relative, or on overlays.
+// are links, relative, or on overlays. The directory of the user's layer was no place at all.
 func TestRoots(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting takes root")
@@ -111,14 +125,13 @@ func TestRoots(t *testing.T) {
 		"ruleset": {all + denied + rootsPairs, rootsClosed},
 		"judged":  {judged + denied + rootsPairs, rootsClosed},
 		"late":    {judged + denied + rootsTargets + rootsPairs, rootsLate},
+		"layer":   {judged + rootsPairs, rootsLayer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			toml := "access.home = \"private\"\naccess.env = [{ name = \"AT\", read = true }]\naccess.fs = [\n" + c.fs + "]"
 			p := newPlace(t, scene{tool: readsRoots, toml: toml, setup: setRoots}, accessc(t), 0)
-			if name == "late" {
-				p.write("late", "")
-			}
+			p.write(name, "") // the tool looks which it is
 			out := mounted(t, p, approveRoots+c.script)
 			if name == "refused" {
 				if n := strings.Count(out, "error[ACC046]"); n != 5 || strings.Count(out, " under another name") != 5 {
@@ -142,7 +155,7 @@ func setRoots(p *place) {
 	for _, d := range []string{"far/ws", "over", "point", "shared", "up", "second"} {
 		p.make(p.home + "/" + d)
 	}
-	for _, d := range []string{".git/hooks", "link", "rel", "deep", "m"} {
+	for _, d := range []string{".git/hooks", "link", "rel", "deep", "m", "own"} {
 		p.mkdir(d)
 	}
 	p.fifo("src/ready")
