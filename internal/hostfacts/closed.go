@@ -1,9 +1,7 @@
 package hostfacts
 
 import (
-	"slices"
-	"strings"
-
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -23,23 +21,13 @@ func (r *Result) closed(f *ir.Facts) (out []ir.Closed) {
 			out = append(out, ir.Closed{At: at, Why: "accessc's own state or the user's layer"})
 		}
 	}
-	var roots, dirs []string
+	var roots []string
 	for _, root := range f.Bindings.Roots() {
 		if abs, ok := f.Bindings.Path(ir.Location{Root: root}); ok {
 			roots = append(roots, abs)
 		}
 	}
-	for _, rule := range f.Base {
-		switch first, _, _ := strings.Cut(rule.At.Path, "/"); first {
-		case "dev", "proc": // the kernel's own mounts, of which the base lists what a tool may use
-		case "etc":
-			dirs = append(dirs, "/etc") // in place of a hundred names in it
-		default:
-			dirs = append(dirs, "/"+rule.At.Path)
-		}
-	}
-	slices.Sort(dirs)
-	for _, k := range r.view.Kernels(roots, slices.Compact(dirs)) {
+	for _, k := range r.view.Kernels(roots, hostview.Base(f.Base)) {
 		out = append(out, ir.Closed{At: f.Bindings.Locate(k.Path), Why: k.Why()})
 	}
 	return out

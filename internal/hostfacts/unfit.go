@@ -3,6 +3,7 @@ package hostfacts
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/kernelfs"
@@ -60,10 +61,10 @@ func inShared(path string) bool {
 // apart returns an error if the workspace or its state lies in memory that processes share.
 // See RATIONALE D401.
 func (r *Result) apart(resolver *resolve.Resolver) error {
-	if inShared(resolver.Root) {
+	if slices.ContainsFunc(r.view.Names(resolver.Root), inShared) {
 		return fmt.Errorf("the workspace %s lies in %s: let it be elsewhere", resolver.Root, sharedMemory)
 	}
-	if state := at(resolver, string(r.State)); inShared(state) {
+	if state := at(resolver, string(r.State)); slices.ContainsFunc(r.view.Names(state), inShared) {
 		return fmt.Errorf("accessc's state %s lies in %s: let XDG_STATE_HOME be elsewhere", state, sharedMemory)
 	}
 	return nil

@@ -145,3 +145,19 @@ func join(dir, name string) string {
 	}
 	return dir + "/" + name
 }
+
+// Base are the directories of a base's rules at which mounts count, in order and without those of the kernel's own mounts, of which
+// a base lists what a tool may use.
+func Base(rules []ir.FSRule) (out []string) {
+	for _, rule := range rules {
+		switch first, _, _ := strings.Cut(rule.At.Path, "/"); first {
+		case "dev", "proc":
+		case "etc":
+			out = append(out, "/etc") // in place of a hundred names in it
+		default:
+			out = append(out, "/"+rule.At.Path)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

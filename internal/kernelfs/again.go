@@ -1,22 +1,35 @@
 package kernelfs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // name finds the mounts below roots that show a place of the policy under another name, and the overlays below roots
-// that show the kernel, or directories that nobody here can tell.
+// that show the kernel, or directories that nobody here can tell; and the mounts below the base that show a root.
 func (f *finder) name(roots, base []string) {
 	var places, inner []Mount
-	for _, list := range [][]string{roots, base, {sharedMemory}} {
+	add := func(list []string) {
 		for _, r := range list {
 			shows, _ := f.at(r)
 			places = append(places, shows...)
 		}
 	}
+	add(append(roots[:len(roots):len(roots)], sharedMemory))
+	ofRoots := len(places)
+	add(base)
 	var below []*Mount
 	for i := range f.all {
+		switch m := &f.all[i]; {
+		case m.own():
 		// What is around a workspace on a mount of its own is no reason to close the workspace (Same).
-		if m := &f.all[i]; !m.own() && in(m.Point, roots) && m.Point != roots[0] {
+		case in(m.Point, roots) && m.Point != roots[0]:
 			below = append(below, m)
+		case slices.ContainsFunc(base, func(b string) bool { return Below(m.Point, b) }):
+			shows, _ := f.shows(m, m.Point, m.Root)
+			if named, ok := f.named(m.Point, shows, places[:ofRoots]); ok {
+				m.Again = named.Again
+			}
 		}
 	}
 	for _, m := range below {

@@ -55,7 +55,10 @@ func TestAgain(t *testing.T) {
 			"2 1 0:2 / /proc rw - proc p rw\n20 1 0:9 / /w/o rw - overlay o ro,lowerdir=/proc/self/fd/5", "/w/o",
 		},
 		"overlay around": {"2 1 0:2 / /sys rw - sysfs s rw\n3 1 0:9 / / rw - overlay o ro,lowerdir=/sys:/w", "/sys"},
-		"elsewhere":      {"20 1 8:1 /w/secret /wx rw - ext4 disk rw\n21 1 8:1 /usr/a /usr/b rw - ext4 disk rw", ""},
+		"below the base": {
+			"20 1 8:1 /w/secret /usr/x rw - ext4 disk rw\n21 1 8:1 / /usr/y rw - ext4 disk rw\n22 1 8:1 /o /usr/z rw - ext4 disk rw", "/usr/x /usr/y",
+		},
+		"elsewhere": {"20 1 8:1 /w/secret /wx rw - ext4 disk rw\n21 1 8:1 /usr/a /usr/b rw - ext4 disk rw", ""},
 	} {
 		all, err := Parse([]byte(host+c.mounts+"\n"), []string{"/w", "/t"}, []string{"/usr"}, linked)
 		if err != nil {

@@ -36,10 +36,10 @@ func RunsIn(root string) (string, error) {
 			}
 			continue
 		}
-		by := apart(real)
+		by := ""
 		for _, name := range hostview.Names(real) {
 			if by == "" {
-				by = reached(filepath.Join(name, runPrefix), root)
+				by = cmp.Or(apart(name), reached(filepath.Join(name, runPrefix), root))
 			}
 		}
 		if by == "" {

@@ -22,8 +22,9 @@ type mounts struct {
 	list  int
 	fresh bool
 	ids   map[uint64]kernelfs.Mount
-	// roots are the places that policies are about, epoch is the number of times that the list was found to be another one.
-	roots []string
+	// roots are the places that policies are about, base those of their bases; epoch is the number of times that the list
+	// was found to be another one.
+	roots, base []string
 	// policies are these places by policy.
 	policies []*places
 	epoch    atomic.Uint64
@@ -48,7 +49,7 @@ func (p *places) shut(path string) bool {
 }
 
 // about has a policy's places count (kernelfs.Parse).
-func (m *mounts) about(roots []string, temp string) *places {
+func (m *mounts) about(roots, base []string, temp string) *places {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range m.policies {
@@ -60,12 +61,18 @@ func (m *mounts) about(roots []string, temp string) *places {
 	m.policies = append(m.policies, p)
 	m.fresh = false
 	m.epoch.Add(1)
-	for _, r := range roots {
-		if !slices.Contains(m.roots, r) {
-			m.roots = append(m.roots, r)
+	m.roots, m.base = union(m.roots, roots), union(m.base, base)
+	return p
+}
+
+// union adds to a list what it lacks.
+func union(all, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
 		}
 	}
-	return p
+	return all
 }
 
 // standing are the mounts of this process.
@@ -165,7 +172,7 @@ func (m *mounts) read() bool {
 	if err != nil || !known {
 		return false
 	}
-	all, err := kernelfs.Parse(text, m.roots, nil, hostview.Link)
+	all, err := kernelfs.Parse(text, m.roots, m.base, hostview.Link)
 	if err != nil {
 		return false
 	}

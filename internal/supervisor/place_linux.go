@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/ir"
 )
@@ -36,8 +37,8 @@ type sandbox struct {
 }
 
 // open looks at this process and its host.
-func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
-	s.places = standing.about(directories(roots), roots.Temp)
+func (s *sandbox) open(roots *ir.Bindings, base []ir.FSRule, o Options) (err error) {
+	s.places = standing.about(directories(roots), hostview.Base(base), roots.Temp)
 	s.self, s.roots, s.terminal = unix.Getpid(), roots, runTerminal()
 	if s.terminal.pin, err = unix.Open(s.terminal.path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err != nil {
 		s.terminal.pin = -1

@@ -187,7 +187,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	if err := seizes(spec.Supervision.Traps); err != nil {
 		return nil, err
 	}
-	return s, s.sandbox.open(&policy.roots, o)
+	return s, s.sandbox.open(&policy.roots, o.Policy.facts.Base, o)
 }
 
 // surveys finds out which opens may be left to the kernel, and on which condition.

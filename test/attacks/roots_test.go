@@ -38,7 +38,7 @@ for d in far/ws over point shared up up/ws first second; do
 		echo evil >> "$AT/home/$d/$f" && [ $d != shared ] && echo "LEAK wrote $d/$f"
 	done
 done 2>/dev/null
-for f in "$HOME/k" link/k rel/k deep/k m/shared; do
+for f in "$HOME/k" link/k rel/k deep/k m/shared /usr/share/*/k; do
 	got "$f" && echo "LEAK $f: $x"
 done 2>/dev/null
 [ -e layer ] && for d in own/accessc "$HOME/d/.config/accessc"; do
@@ -65,7 +65,7 @@ b ~/self ~/self
 targets() { b "$AT" ~/far; o "$s:$PWD/src" ~/over; b secret ~/point; b /dev/shm ~/shared; b "$AT" ~/up; }
 pairs() {
 	b ~/first ~/second; b /dev/shm m
-	b secret "$h"
+	b secret "$h"; base=$(ls -d /usr/share/*/ | head -1) && b secret "$base"
 	ln -s "$s" ../lk; mkdir ../lay
 	o "$AT/lk:$PWD/src" link; o secret:src rel; o "$s:$PWD/src" ../lay; o "$AT/lay:$PWD/src" deep
 }
@@ -81,7 +81,7 @@ true
 // rootsClosed asks about each name, and starts the tool.
 const rootsClosed = rootsMounts + `
 pairs
-for f in ~/second/closed/k ~/second/a link/k rel/k deep/k m/shared; do
+for f in ~/second/closed/k ~/second/a link/k rel/k deep/k m/shared "${base}k"; do
 	$AS can -C . t read "$f" | grep -q '^no ' || echo LEAK can says yes to $f
 done
 for f in src/a ~/self/a ~/first/a; do
@@ -112,7 +112,7 @@ wait $tool
 
 // TestRoots: a target or a home that is a mount point, or lies below a mount that begins above it, was compared with
 // no other place: by its name the tool had what the policy denies in the workspace. Overlays were open whose layers
-// are links, relative, or on overlays. The directory of the user's layer was no place at all.
+// are links, relative, or on overlays; so was a mount of the workspace below the base. The directory of the user's layer was no place at all.
 func TestRoots(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting takes root")
