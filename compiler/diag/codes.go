@@ -147,7 +147,7 @@ func registry() map[Code]entry {
 			Unprotected:     {Warning, "protected paths are a tool's to change"},
 			HomePath:        {Error, "a path begins with ~ or $"},
 			UnfitTarget:     {Error, "an external rule leads to a place that is not for tools"},
-			LinkedWide:      {Error, "a symlink leads a rule to a place that the rule has to name"},
+			LinkedWide:      {Error, "a symlink or a mount leads a rule to a place that the rule has to name"},
 			LinkedRule:      {Warning, "a rule's path leads over a symlink"},
 			BadMay:          {Error, "not a rule that may be asked for"},
 			BadHost:         {Error, "not a host"},

@@ -1,7 +1,13 @@
 package hostfacts
 
 import (
+	"path"
+	"slices"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/hostview"
+	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -21,14 +27,58 @@ func (r *Result) closed(f *ir.Facts) (out []ir.Closed) {
 			out = append(out, ir.Closed{At: at, Why: "accessc's own state or the user's layer"})
 		}
 	}
+	for _, k := range r.kernels(f) {
+		out = append(out, ir.Closed{At: f.Bindings.Locate(k.Path), Why: k.Why()})
+	}
+	return out
+}
+
+// kernels are the places of a tool at which the kernel shows itself, or a mount shows another place.
+func (r *Result) kernels(f *ir.Facts) []hostview.Kernel {
 	var roots []string
 	for _, root := range f.Bindings.Roots() {
 		if abs, ok := f.Bindings.Path(ir.Location{Root: root}); ok {
 			roots = append(roots, abs)
 		}
 	}
-	for _, k := range r.view.Kernels(roots, hostview.Base(f.Base)) {
-		out = append(out, ir.Closed{At: f.Bindings.Locate(k.Path), Why: k.Why()})
+	return r.view.Kernels(roots, hostview.Base(f.Base))
+}
+
+// mountedRules objects to rules on places that are closed because a mount shows another place there, where that place
+// has more: by its name the tool would have what the rule takes away.
+// See RATIONALE D457.
+func (r *Result) mountedRules(t *ir.Tool) (out diag.List) {
+	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)}
+	kernels := r.kernels(&f)
+	for i := range t.FS {
+		rule := &t.FS[i]
+		abs, ok := f.Bindings.Path(rule.At)
+		if !ok {
+			continue
+		}
+		for _, k := range kernels {
+			rest, there := resolve.Below(abs, k.Path)
+			other := path.Join(k.Again, rest)
+			in := func(k hostview.Kernel) bool { return kernelfs.Below(other, k.Path) }
+			if k.Again == "" || !there || slices.ContainsFunc(kernels, in) {
+				continue
+			}
+			if by := deepest(t, f.Bindings.Locate(other)); by != nil && !rule.Caps.Contains(by.Caps) {
+				d := aboutPath(diag.LinkedWide, rule, "lies where a mount shows "+k.Again+", of which "+by.Subject()+" grants more")
+				d.Hint = "write the rule for " + other + ", or take the mount away"
+				out.Add(d)
+			}
+		}
+	}
+	return out
+}
+
+// deepest is the rule of a tool that decides about a place, nil for none.
+func deepest(t *ir.Tool, at ir.Location) (out *ir.FSRule) {
+	for i := range t.FS {
+		if r := &t.FS[i]; at.Under(r.At) && (out == nil || r.At.Under(out.At)) {
+			out = r
+		}
 	}
 	return out
 }

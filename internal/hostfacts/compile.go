@@ -141,6 +141,9 @@ func (r *Result) check(opts Options) {
 		}
 		findings.Add(r.ownProgram(t)...)
 		findings.Add(r.linkedRules(t)...)
+		if opts.Resolve || opts.Places {
+			findings.Add(r.mountedRules(t)...)
+		}
 		if opts.Places {
 			findings.Add(r.nowhere(t)...)
 		}

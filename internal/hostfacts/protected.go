@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
@@ -161,8 +162,33 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 			r.guardPattern(member + "/" + mark)
 		}
 	}
+	r.guardMounted(add)
 	slices.SortFunc(r.guarded, func(a, b ir.ProtectedPath) int { return strings.Compare(a.Path, b.Path) })
 	return r.guarded
+}
+
+// guardMounted adds the other names of protected paths at which, or in which, a mount shows another place.
+// See RATIONALE D457.
+func (r *Result) guardMounted(add guarding) {
+	if !r.resolved || Platform() != ir.Linux {
+		return
+	}
+	listed := slices.Concat(ir.ProtectedPaths(), r.guarded)
+	for _, k := range r.view.Kernels([]string{r.Resolver.Root}, nil) {
+		if k.Again == "" || k.Path == r.Resolver.Root {
+			continue
+		}
+		for _, p := range listed {
+			abs := path.Join(r.Resolver.Root, p.Path)
+			switch rest, there := resolve.Below(abs, k.Path); {
+			case p.Pattern || p.Open:
+			case there:
+				add(path.Join(k.Again, rest), p.Why, false)
+			case kernelfs.Below(k.Path, abs):
+				add(k.Again, p.Why, false)
+			}
+		}
+	}
 }
 
 // isGuarded reports whether a path of the workspace lies in a protected one that is not open there.

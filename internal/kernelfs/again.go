@@ -8,7 +8,7 @@ import (
 // name finds the mounts below roots that show a place of the policy under another name, and the overlays below roots
 // that show the kernel, or directories that nobody here can tell; and the mounts below the base that show a root.
 func (f *finder) name(roots, base []string) {
-	var places, inner []Mount
+	var places []Mount
 	add := func(list []string) {
 		for _, r := range list {
 			shows, _ := f.at(r)
@@ -32,6 +32,11 @@ func (f *finder) name(roots, base []string) {
 			}
 		}
 	}
+	type view struct {
+		m     *Mount
+		shows []Mount
+	}
+	var open []view
 	for _, m := range below {
 		shows, known := f.shows(m, m.Point, m.Root)
 		m.kernel = !known && !f.vouched(m.Device, roots)
@@ -41,15 +46,14 @@ func (f *finder) name(roots, base []string) {
 		if named, ok := f.named(m.Point, shows, places); ok {
 			m.Again = named.Again
 		} else {
-			inner = append(inner, *m)
+			open = append(open, view{m, shows})
 		}
 	}
-	// Of two open mounts that show the same, the one that shows less: a name in it leads through no directory that
-	// only the other one shows.
-	for _, m := range below {
-		for i := range inner {
-			if m.Again == "" && Below(m.Root, inner[i].Root) {
-				m.Again = again(m, &inner[i])
+	// Two that show the same are both closed: rules and protected paths may name either, and count at neither other name.
+	for _, a := range open {
+		for _, b := range open {
+			if named, ok := f.named(a.m.Point, a.shows, b.shows); ok && a.m != b.m && a.m.Again == "" {
+				a.m.Again = named.Again
 			}
 		}
 	}

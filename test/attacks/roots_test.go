@@ -28,7 +28,7 @@ const rootsPairs = `
 // readsRoots tries other names of what no tool may read or write. In memory that is shared a tool has a directory of
 // the run, by any name.
 const readsRoots = `#!/bin/sh
-if [ -e late ]; then echo x > src/ready; read -r x < src/gone; fi
+if [ -e late ] || [ -e latetwins ]; then echo x > src/ready; read -r x < src/gone; fi
 got() { x=; read -r x < "$1"; [ "$x" ]; }
 for d in far/ws over point shared up up/ws first second; do
 	for f in secret/k k .env shared closed/k; do
@@ -44,6 +44,11 @@ done 2>/dev/null
 [ -e layer ] && for d in own/accessc "$HOME/d/.config/accessc"; do
 	mkdir "$d"; echo evil > "$d/config.toml" && echo "LEAK wrote $d"
 done 2>/dev/null
+[ -e twins ] || [ -e latetwins ] && {
+	for f in secret/k m/sub/k; do got $f && echo "LEAK $f: $x"; done
+	for d in m/hooks m/sub .git/hooks; do echo evil > $d/h && echo "LEAK wrote $d/h"; done
+	[ -e twins ] && echo evil > src/hk/h && echo "LEAK wrote src/hk/h"
+} 2>/dev/null
 got src/a && echo "GOOD src/a"
 got "$AT/home/self/a" && echo "GOOD self"
 true
@@ -62,6 +67,11 @@ s=$PWD/secret
 h=$($AS home path -C "$PWD" t) && mkdir -p "$h" || exit 1
 mount -t tmpfs s /dev/shm && echo TOP-SECRET > /dev/shm/shared || exit 77
 b ~/self ~/self
+twins() {
+	b ~/self ~/self
+	mkdir ../lm && mount -t tmpfs l ../lm && mkdir ../lm/sub ../lm/hooks && echo TOP-SECRET > ../lm/sub/k || exit 77
+	chmod -R a+rwX ../lm; b ../lm/sub secret; b ../lm m; b ../lm/hooks .git/hooks; b src/hk .vscode
+}
 targets() { b "$AT" ~/far; o "$s:$PWD/src" ~/over; b secret ~/point; b /dev/shm ~/shared; b "$AT" ~/up; }
 pairs() {
 	b ~/first ~/second; b /dev/shm m
@@ -101,6 +111,32 @@ done
 [ ! -e ~/.config/accessc/config.toml ] || echo LEAK the layer is there
 `
 
+// rootsDenied has the place of a rule that denies show files which another rule grants.
+const rootsDenied = rootsMounts + `
+b ~/self ~/self; b src link
+"$@" && echo LEAK it starts
+true
+`
+
+// rootsTwins has two mounts show the same files, of which the policy denies those below the narrower one, and a
+// protected place show a directory of the tool's.
+const rootsTwins = rootsMounts + `
+twins
+for f in m/sub/k src/hk/h .git/hooks/h; do
+	$AS can -C . t create "$f" | grep -q '^no ' || echo LEAK can says yes to $f
+done
+exec "$@"
+`
+
+// rootsTwinsLate has these mounts appear while the tool runs.
+const rootsTwinsLate = rootsMounts + `
+"$@" & tool=$!
+read -r ready < src/ready
+twins
+echo x > src/gone
+wait $tool
+`
+
 // rootsLate mounts while the tool runs.
 const rootsLate = rootsMounts + `
 "$@" & tool=$!
@@ -112,7 +148,8 @@ wait $tool
 
 // TestRoots: a target or a home that is a mount point, or lies below a mount that begins above it, was compared with
 // no other place: by its name the tool had what the policy denies in the workspace. Overlays were open whose layers
-// are links, relative, or on overlays; so was a mount of the workspace below the base. The directory of the user's layer was no place at all.
+// are links, relative, or on overlays; so was a mount of the workspace below the base. Of two
+// mounts that show the same the narrower was closed, and what a policy denies there was open in the other. The directory of the user's layer was no place at all.
 func TestRoots(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting takes root")
@@ -126,6 +163,10 @@ func TestRoots(t *testing.T) {
 		"judged":  {judged + denied + rootsPairs, rootsClosed},
 		"late":    {judged + denied + rootsTargets + rootsPairs, rootsLate},
 		"layer":   {judged + rootsPairs, rootsLayer},
+		"denied":  {judged + "{ path = \"link\" },\n" + rootsPairs, rootsDenied},
+		"twins":   {judged + denied + rootsPairs, rootsTwins},
+
+		"latetwins": {judged + denied + rootsPairs, rootsTwinsLate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,6 +174,12 @@ func TestRoots(t *testing.T) {
 			p := newPlace(t, scene{tool: readsRoots, toml: toml, setup: setRoots}, accessc(t), 0)
 			p.write(name, "") // the tool looks which it is
 			out := mounted(t, p, approveRoots+c.script)
+			if name == "denied" {
+				if !strings.Contains(out, "error[ACC047]") || !strings.Contains(out, "of which . grants more") {
+					t.Errorf("the rule is not refused\n%s", out)
+				}
+				return
+			}
 			if name == "refused" {
 				if n := strings.Count(out, "error[ACC046]"); n != 5 || strings.Count(out, " under another name") != 5 {
 					t.Errorf("%d targets are refused, not 5\n%s", n, out)
@@ -155,7 +202,7 @@ func setRoots(p *place) {
 	for _, d := range []string{"far/ws", "over", "point", "shared", "up", "second"} {
 		p.make(p.home + "/" + d)
 	}
-	for _, d := range []string{".git/hooks", "link", "rel", "deep", "m", "own"} {
+	for _, d := range []string{".git/hooks", "link", "rel", "deep", "m", "own", ".vscode", "src/hk"} {
 		p.mkdir(d)
 	}
 	p.fifo("src/ready")
