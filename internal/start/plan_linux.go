@@ -360,6 +360,7 @@ func (p *Plan) Attend(s *Site, req Request, id Identity, files [3]int, on Hooks)
 	if err == nil {
 		made := false
 		a.Attended, err = s.Crew.Start(spawner, c, r.id.Mark, func() (*supervisor.Supervisor, error) {
+			r.begun = time.Now()
 			b, err := r.supervisor(a.log)
 			if made = err == nil; made {
 				r.session = b.Session()
@@ -368,7 +369,6 @@ func (p *Plan) Attend(s *Site, req Request, id Identity, files [3]int, on Hooks)
 		})
 		if err == nil {
 			r.dropRuleset()
-			r.begun = time.Now()
 			return a, nil
 		}
 		if made {

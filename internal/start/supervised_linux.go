@@ -40,13 +40,13 @@ func (r *run) supervise() error {
 	if r.observes() {
 		log.Observe()
 	}
+	r.begun = time.Now()
 	attend, err := r.attendant(t, log)
 	if err != nil {
 		t.Kill()
 		r.egress.end()
 		return err
 	}
-	r.begun = time.Now()
 	late := r.endsLater()
 	status, err := attend()
 	late()
@@ -97,7 +97,7 @@ func (r *run) supervisor(log *denial.Log) (*supervisor.Supervisor, error) {
 		return nil, failed("%w", err)
 	}
 	o := supervisor.Options{
-		Dir: r.dir, Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
+		Dir: r.dir, Temp: r.tmp, Shared: r.shared, Egress: proxy, Ends: r.ends(), Denied: log.Add, Calls: callNames(),
 		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.id.Mark,
 		Join: r.joined(), Live: r.asks(), Files: r.files, Policy: r.policy,
 	}
@@ -166,6 +166,15 @@ func (r *run) wall() time.Duration {
 		}
 	}
 	return out
+}
+
+// ends is when the time of the run is over, zero for never. Supervisor and sweeper have one time: a supervisor that is
+// woken at the end would let a stopped tool go on until its own later one.
+func (r *run) ends() time.Time {
+	if wall := r.wall(); wall > 0 {
+		return r.begun.Add(wall)
+	}
+	return time.Time{}
 }
 
 // patience is how long a tool may take to end itself once its time is over.

@@ -45,7 +45,7 @@ func (r *run) sweepAfter() error {
 	if file := r.homeFile(); file != nil {
 		s.home = int(file.Fd())
 	}
-	s.waits(r.supervised, r.wall())
+	s.waits(r.supervised && !r.ends().IsZero(), time.Until(r.ends()))
 	paths := map[string]**byte{
 		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.dir: &s.dir,
 	}
@@ -183,10 +183,11 @@ func (s *sweeper) over() bool {
 	return e == 0 || e == unix.ENOENT
 }
 
-// waits sets the times to wait for: together they are the time that the run may take.
-func (s *sweeper) waits(supervised bool, wall time.Duration) {
+// waits sets the times to wait for: together they are the rest of the time that the run may take.
+func (s *sweeper) waits(limited bool, wall time.Duration) {
 	first := time.Second
-	if s.limited = supervised && wall > 0; s.limited {
+	if s.limited = limited; limited {
+		wall = max(wall, 1)
 		first = min(first, wall)
 		s.wall = unix.NsecToTimespec(int64(wall - first))
 	}

@@ -18,11 +18,12 @@ func TestSweeperWaits(t *testing.T) {
 			t.Errorf("%v: waits for %v and %v", wall, first, rest)
 		}
 	}
-	for supervised, wall := range map[bool]time.Duration{true: 0, false: time.Second} {
-		s := &sweeper{}
-		if s.waits(supervised, wall); s.limited || s.first.Nano() != int64(time.Second) {
-			t.Errorf("a run without a limit, or without a supervisor for it, ends by the sweeper: %v", s.wall)
-		}
+	s := &sweeper{}
+	if s.waits(false, time.Second); s.limited || s.first.Nano() != int64(time.Second) {
+		t.Errorf("a run without a limit, or without a supervisor for it, ends by the sweeper: %v", s.wall)
+	}
+	if s.waits(true, -time.Second); !s.limited || s.first.Nano() != 1 || s.wall.Nano() != 0 {
+		t.Errorf("a run whose time was over at once does not end: %v, %v", s.first, s.wall)
 	}
 }
 

@@ -95,16 +95,16 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 	return status, nil
 }
 
-// limited kills the tool after some time, if that is not 0, unless the returned function is
+// limited kills the tool when its time is over, if it has one, unless the returned function is
 // called before. The end of a tool that another of its processes traces does not reach this
 // process until that one has waited for it or is gone (ptrace(2)), so that one is killed as well: the first process of
 // a container can be ended by no other.
 func (s *Supervisor) limited(t *Tool) (stop func()) {
-	if s.wall == 0 {
+	if t.ends = s.ends; s.ends.IsZero() {
 		return func() {}
 	}
 	over := make(chan struct{})
-	timer := time.AfterFunc(s.wall, func() {
+	timer := time.AfterFunc(time.Until(s.ends), func() {
 		for _ = unix.Kill(t.pid, unix.SIGKILL); ; {
 			if tracer, err := strconv.Atoi(status(t.pid, "TracerPid")); err == nil && s.sandbox.ours(tracer) {
 				_ = unix.Kill(tracer, unix.SIGKILL)
@@ -127,6 +127,8 @@ func (s *Supervisor) limited(t *Tool) (stop func()) {
 type Tool struct {
 	*program
 	reports, permit int
+	// ends is when it is killed, zero for never.
+	ends time.Time
 	// shared is set where this process has other tools: its standard descriptors stay open.
 	shared bool
 }

@@ -85,8 +85,8 @@ type Supervisor struct {
 	narrows bool
 	// domains are the tool's own rulesets, nil where processes cannot be marked.
 	domains *domains
-	// wall is how long the tool may run, 0 for any time.
-	wall time.Duration
+	// ends is when the tool is killed, zero for never.
+	ends time.Time
 	// denied receives every refusal, nil for no report; calls are the names of system calls.
 	denied func(*denial.Denial)
 	calls  map[uint32]string
@@ -123,8 +123,8 @@ type Options struct {
 	Files *[3]int
 	// Egress is the egress proxy of the run, nil where no rule names a host.
 	Egress *Egress
-	// Wall is how long the tool may run, 0 for any time.
-	Wall time.Duration
+	// Ends is when the tool is killed, zero for never.
+	Ends time.Time
 	// Denied, if not nil, receives every refusal before the tool learns of it. Many threads
 	// call it. Calls are the names of the system calls by number.
 	Denied func(*denial.Denial)
@@ -168,7 +168,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	}
 	policy := o.Policy.judge(spec, o.Temp)
 	s := &Supervisor{
-		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used, sought: o.Sought,
+		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), ends: o.Ends, denied: o.Denied, calls: o.Calls, used: o.Used, sought: o.Sought,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
 		objects: objects{list: objectList{path: ListOfObjects(o.Dir)}},
 	}

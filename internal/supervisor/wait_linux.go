@@ -3,6 +3,7 @@ package supervisor
 import (
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,12 +89,22 @@ func (t *Tool) wait(deliver func(id int, ws syscall.WaitStatus) bool) syscall.Wa
 			return syscall.WaitStatus(125 << 8)
 		case pid != t.pid:
 		case ws.Stopped():
-			_ = unix.Kill(unix.Getpid(), unix.SIGSTOP)
-			_ = unix.Kill(t.pid, unix.SIGCONT)
+			stopHere()
+			if t.ends.IsZero() || time.Now().Before(t.ends) { // else the sweeper woke this process
+				_ = unix.Kill(t.pid, unix.SIGCONT)
+			}
 		default:
 			return ws
 		}
 	}
+}
+
+// stopHere stops this process, and returns when it goes on. A signal to the process might be taken by another thread,
+// while this one lets the tool go on.
+func stopHere() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_ = unix.Tgkill(unix.Getpid(), unix.Gettid(), unix.SIGSTOP)
 }
 
 // maxFinish bounds how long finish kills the processes that the tool has left running.
