@@ -81,6 +81,9 @@ func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, er
 		if err := s.prepare(abs, onPaths[q.Verb].needs[i]); err != nil {
 			return a, "", err
 		}
+		if info, err := os.Stat(abs); q.Verb == "execute" && err == nil && info.IsDir() {
+			return a, "it is about a directory, which the kernel starts for nobody (execve(2))", nil
+		}
 		_, _, outside := resolve.Outside(operand, "", s.here)
 		if _, err := resolve.Lexical(operand); err == nil && !outside {
 			abs = operand // as it is spelled, from the workspace
