@@ -50,6 +50,8 @@ type Result struct {
 	base     map[ir.BaseName][]ir.FSRule
 	guarded  []ir.ProtectedPath
 	outside  []guardedPlace
+	// owned are the directories of accessc's own files, nil before they were looked for.
+	owned []string
 	// repository is that of the workspace, once it was looked for.
 	repository *Repository
 	looked     bool

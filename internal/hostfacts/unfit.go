@@ -81,13 +81,17 @@ func at(resolver *resolve.Resolver, dir string) string {
 
 // own are the directories of accessc's own files: the approvals and all other state, and the user's layer.
 func (r *Result) own(resolver *resolve.Resolver) []string {
+	if r.owned != nil {
+		return r.owned
+	}
 	state, _ := userdir.Root() // without any there is none that a tool could write
-	var out []string
+	out := []string{}
 	for _, dir := range []string{string(r.State), state, filepath.Dir(userdir.UserConfig())} {
 		if abs := at(resolver, dir); abs != "" && filepath.IsAbs(filepath.FromSlash(abs)) {
 			out = append(out, r.view.Names(abs)...)
 		}
 	}
+	r.owned = out
 	return out
 }
 
