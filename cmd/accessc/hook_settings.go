@@ -82,7 +82,10 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	chosen := c.choose(g, a.Program())
+	chosen, err := c.choose(g, a.Program())
+	if err != nil {
+		return err
+	}
 	e, err := c.entry(g)
 	if err != nil {
 		return usageError{err}
@@ -114,12 +117,15 @@ func (c *hookInstallCmd) Run(g *globals) error {
 // choose takes the tool that runs the agent's program where no flag names a tool, and says
 // how the hook judges.
 // See RATIONALE D391.
-func (c *hookInstallCmd) choose(g *globals, program string) string {
+func (c *hookInstallCmd) choose(g *globals, program string) (string, error) {
 	if c.Tool != "" {
-		return ""
+		return "", nil
 	}
 	var names []string
 	if res, err := g.here(); err == nil {
+		if res.Program == nil {
+			return "", g.mistaken(res, "the layers have these mistakes; nothing was changed")
+		}
 		for _, t := range res.Program.Tools {
 			if t.Command != nil && !t.Command.Shell && filepath.Base(t.Command.Program) == program {
 				names = append(names, t.Name)
@@ -130,16 +136,16 @@ func (c *hookInstallCmd) choose(g *globals, program string) string {
 		"file tools are held to no rules of a tool"
 	switch {
 	case len(names) == 0:
-		return without + ". accessc init --agent writes a tool for an agent"
+		return without + ". accessc init --agent writes a tool for an agent", nil
 	case len(names) > 1:
-		return without + ". Tools that run it: " + strings.Join(names, ", ")
+		return without + ". Tools that run it: " + strings.Join(names, ", "), nil
 	}
 	c.Tool = names[0]
 	out := "it judges by the tool " + c.Tool + ", which runs " + program
 	if !c.Project {
 		out += "; a workspace without a tool of this name is refused everything, and --project installs it for this one alone"
 	}
-	return out
+	return out, nil
 }
 
 // judges refuses a tool or ruleset that the workspace does not have: the hook would refuse every event.

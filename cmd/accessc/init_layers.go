@@ -20,7 +20,7 @@ func (c *initCmd) fits(g *globals, dir string, text []byte, names []string) erro
 		return err
 	}
 	if now.Program == nil {
-		return c.mistaken(g, now, "the layers have these mistakes without it; nothing was changed")
+		return g.mistaken(now, "the layers have these mistakes without it; nothing was changed")
 	}
 	for _, name := range names {
 		if t, ok := now.Program.Tool(name); ok {
@@ -33,7 +33,7 @@ func (c *initCmd) fits(g *globals, dir string, text []byte, names []string) erro
 		return err
 	}
 	if then.Program == nil {
-		return c.mistaken(g, then, "the layers would have these mistakes with it; nothing was changed")
+		return g.mistaken(then, "the layers would have these mistakes with it; nothing was changed")
 	}
 	return nil
 }
@@ -56,8 +56,8 @@ func (c *initCmd) compiled(g *globals, dir string, edited map[string][]byte) (*h
 	return res, filepath.Join(opts.Root, "accessc.toml"), nil
 }
 
-// mistaken prints the errors of a compilation.
-func (c *initCmd) mistaken(g *globals, res *hostfacts.Result, why string) error {
+// mistaken prints the errors of a configuration, and why they end the command.
+func (g *globals) mistaken(res *hostfacts.Result, why string) error {
 	l := slices.DeleteFunc(slices.Clone(res.Findings), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 	l.Sort()
 	if err := g.sayText(l, res.Files, why); err != nil {

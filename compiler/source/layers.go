@@ -72,10 +72,10 @@ type Layer struct {
 type Set struct {
 	Layers []Layer // from the lowest to the highest
 	Files  Files   // by name
-	// Listed are the absolute paths of directories in which patterns of extends look: a file
-	// that appears there may become a layer.
+	// Listed are the absolute paths of directories in which patterns of extends look, and of those that are named as
+	// layers: a file that appears there may become a layer.
 	Listed []string
-	// Patterns are those patterns.
+	// Patterns are those patterns, and *.toml in a directory that is named.
 	Patterns []Pattern
 	// Dangling are the absolute paths of symlinks that patterns found and that lead to nothing: a file there becomes a layer.
 	Dangling []string
@@ -205,12 +205,17 @@ func (l *loader) optional(kind ir.Layer, path string) {
 	l.file(kind, path, ir.Pos{})
 }
 
-// config loads a file or the *.toml files of a directory in name order.
+// config loads a file or the *.toml files of a directory in name order. A name that a tool makes in the directory would
+// be a layer of its next start.
+// See RATIONALE D452.
 func (l *loader) config(path string) {
 	if mode, err := l.req.View.Stat(path); err != nil || !mode.IsDir() {
 		l.file(ir.LayerConfig, path, ir.Pos{})
 		return
 	}
+	path = absolute(path)
+	l.set.Listed = append(l.set.Listed, path)
+	l.set.Patterns = append(l.set.Patterns, Pattern{path, []string{"*.toml"}})
 	entries, err := l.req.View.ReadDir(path)
 	if err != nil {
 		l.unreadable(path, oserr.Reason(err).Error())

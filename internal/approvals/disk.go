@@ -1,7 +1,6 @@
 package approvals
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,9 +24,18 @@ func (disk) sync(dir string) error {
 	return wholefile.SyncDir(func() (*os.File, error) { return os.Open(dir) })
 }
 
+// unfitError is the error for a file or directory that is no store which accessc uses, whatever it holds.
+type unfitError struct{ why string }
+
+// Error implements error.
+func (e *unfitError) Error() string { return e.why }
+
 // readFile reads a store that can be trusted: a regular file of the user's own that no other
 // user may write.
-func readFile(path string) ([]byte, error) {
+func readFile(path string) ([]byte, error) { return readBy(path, private) }
+
+// readBy reads a regular file if nothing is wrong with it.
+func readBy(path string, wrong func(*os.File, os.FileInfo) error) ([]byte, error) {
 	f, err := openPlain(path)
 	if err != nil {
 		return nil, err
@@ -38,9 +46,9 @@ func readFile(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
+		return nil, &unfitError{"not a regular file"}
 	}
-	if err := private(f, info); err != nil {
+	if err := wrong(f, info); err != nil {
 		return nil, err
 	}
 	return bounded.Read(f, MaxSize)
@@ -48,7 +56,7 @@ func readFile(path string) ([]byte, error) {
 
 // checkDir refuses a directory in which another user could replace the store.
 func checkDir(dir string) error {
-	f, err := os.Open(dir)
+	f, err := openDir(dir)
 	if err != nil {
 		return err
 	}

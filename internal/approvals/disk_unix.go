@@ -17,9 +17,14 @@ import (
 func openPlain(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
-		return nil, errors.New("a symlink, expected a regular file")
+		return nil, &unfitError{"a symlink, expected a regular file"}
 	}
 	return f, err
+}
+
+// openDir opens a directory, without waiting for the writer of a FIFO.
+func openDir(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 }
 
 // private refuses files that another user owns or may write.
@@ -29,10 +34,10 @@ func private(_ *os.File, info os.FileInfo) error {
 		return errors.New("its owner is not known")
 	}
 	if uid := os.Geteuid(); int(st.Uid) != uid {
-		return fmt.Errorf("belongs to user %d, expected %d", st.Uid, uid)
+		return &unfitError{fmt.Sprintf("belongs to user %d, expected %d", st.Uid, uid)}
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("others may write it (mode %04o)", info.Mode().Perm())
+		return &unfitError{fmt.Sprintf("others may write it (mode %04o)", info.Mode().Perm())}
 	}
 	return nil
 }
@@ -52,7 +57,8 @@ func sheltered(dir string) error {
 				return err
 			}
 			if info.Mode()&(0o002|os.ModeSticky) == 0o002 {
-				return fmt.Errorf("every user may write the directory %s above it; close it: chmod o-w %s", up, shellword.Quote(up))
+				const why = "every user may write the directory %s above it; close it: chmod o-w %s"
+				return &unfitError{fmt.Sprintf(why, up, shellword.Quote(up))}
 			}
 			if up == filepath.Dir(up) {
 				break

@@ -1,7 +1,6 @@
 package approvals
 
 import (
-	"errors"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -23,6 +22,9 @@ func openPlain(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
+// openDir opens a directory.
+func openDir(path string) (*os.File, error) { return os.Open(path) }
+
 // private refuses files that another user owns. Files that an administrator makes belong to the
 // group of administrators, so membership counts
 // (https://learn.microsoft.com/windows/win32/secauthz/owner-of-a-new-object). Write access of
@@ -42,7 +44,7 @@ func private(f *os.File, _ os.FileInfo) error {
 		return nil
 	}
 	if member, err := windows.Token(0).IsMember(owner); err != nil || !member {
-		return errors.New("belongs to another user")
+		return &unfitError{"belongs to another user"}
 	}
 	return nil
 }

@@ -4,21 +4,25 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/accessc/accessc/internal/bounded"
 )
 
-// Mentions reports whether the text of a store that is malformed names a directory that a path lies in, or breaks off in a name
-// that may become one: what was approved by it cannot be told otherwise. known is false for a store that is not malformed, or
-// cannot be read again.
+// Mentions reports whether the text of a store that could not be loaded names a directory that a path lies in, or breaks off
+// in a name that may become one: what was approved by it cannot be told otherwise. A store without a text approves nothing.
+// known is false where the error may pass, such as a want of descriptors, which a tool can bring about.
+// See RATIONALE D453.
 func Mentions(store, path string, err error) (mentions, known bool) {
-	var malformed *malformedError
-	if !errors.As(err, &malformed) {
+	if !lasting(err) {
 		return false, false
 	}
-	data, err := readFile(store)
+	data, err := readBy(store, func(*os.File, os.FileInfo) error { return nil })
 	if err != nil {
-		return false, false
+		return false, lasting(err)
 	}
 	for _, quoted := range quotes(data) {
 		var text string
@@ -34,6 +38,14 @@ func Mentions(store, path string, err error) (mentions, known bool) {
 		}
 	}
 	return false, true
+}
+
+// lasting reports whether an error is about the store itself: its text, its kind, its owner and mode, or its size.
+func lasting(err error) bool {
+	var malformed *malformedError
+	var unfit *unfitError
+	var large bounded.TooLarge
+	return errors.As(err, &malformed) || errors.As(err, &unfit) || errors.As(err, &large) || errors.Is(err, fs.ErrPermission)
 }
 
 // quotes are the parts of a text from a quotation mark to the next one, or to the end: a mark that is missing may have

@@ -1,6 +1,7 @@
 package hostfacts
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,11 +67,7 @@ func TestPatternsAreProtected(t *testing.T) {
 			if err != nil || res.Program == nil {
 				t.Fatalf("%v: %v", err, res.Findings)
 			}
-			tool, _ := res.Program.Tool("t")
-			v := ir.NewView(tool, ir.Linux, res.Facts(tool))
-			can := func(at string) bool {
-				return v.Decide(ir.Access{Cap: ir.Create, On: ir.Direct(ir.In(at)), Name: ir.NameFile}).Allowed()
-			}
+			can := func(at string) bool { return makes(res, at) }
 			for _, at := range c.closed {
 				if can(at) {
 					t.Errorf("%s can be made", at)
@@ -83,4 +80,55 @@ func TestPatternsAreProtected(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNamedDirectoriesAreProtected: no tool makes a name that would be a layer of its next start, in a directory that a flag
+// names. Cause: the directory was read, and not remembered as one whose names count.
+func TestNamedDirectoriesAreProtected(t *testing.T) {
+	for name, c := range map[string]struct{ closed, open []string }{
+		"layers":      {[]string{"layers/a.toml", "layers/d", "layers"}, []string{"x.toml"}},
+		"self/layers": {[]string{"layers/a.toml", "self"}, []string{"x.toml"}},
+		"":            {[]string{"a.toml", ".toml"}, []string{"x", "new/x.toml"}},
+		"..":          {nil, []string{"x.toml"}},
+	} {
+		for _, untrusted := range []bool{false, true} {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			root := filepath.Join(dir, "ws")
+			tool := "[tools.t]\nsource = \"local\"\ncommand = \"true\"\n"
+			err = errors.Join(os.MkdirAll(filepath.Join(root, "layers"), 0o755), os.Symlink(".", filepath.Join(root, "self")),
+				os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(tool), 0o644))
+			if err != nil {
+				t.Skip(err)
+			}
+			req := source.Request{Configs: []string{filepath.Join(root, filepath.FromSlash(name))}}
+			if untrusted {
+				req.Configs, req.Untrusted = nil, req.Configs
+			}
+			opts := Options{Options: compiler.Options{Root: root, Layers: req}, State: userdir.Dir(filepath.Join(dir, "state"))}
+			res, err := Compile(opts)
+			if err != nil || res.Program == nil {
+				t.Fatalf("%v: %v", err, res.Findings)
+			}
+			for _, at := range c.closed {
+				if makes(res, at) {
+					t.Errorf("%s: %s can be made", name, at)
+				}
+			}
+			for _, at := range c.open {
+				if !makes(res, at) {
+					t.Errorf("%s: %s cannot be made", name, at)
+				}
+			}
+		}
+	}
+}
+
+// makes reports whether the tool t can make a file on Linux.
+func makes(res *Result, at string) bool {
+	tool, _ := res.Program.Tool("t")
+	v := ir.NewView(tool, ir.Linux, res.Facts(tool))
+	return v.Decide(ir.Access{Cap: ir.Create, On: ir.Direct(ir.In(at)), Name: ir.NameFile}).Allowed()
 }

@@ -109,12 +109,13 @@ func approvedPlace(file, all string) string {
 	}
 	for _, e := range list {
 		name := userdir.Dir(filepath.Join(dir, e.Name())).Approvals()
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		_, err := os.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
 			continue
 		}
 		store, err := approvals.Load(name)
 		if mentions, known := approvals.Mentions(name, file, err); known && !mentions {
-			continue // nothing is approved by it, and nothing around the file was
+			continue // it approves nothing, and nothing around the file was approved by it
 		}
 		if err != nil {
 			return "may lie in a place where tools write: " + name + ": " + err.Error()

@@ -3,9 +3,11 @@
 package start
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/accessc/accessc/backends"
@@ -62,7 +64,7 @@ func TestUnreadableApprovals(t *testing.T) {
 		mount + target + `"}]}`: false, mount + target + `"}`: false, mount + target + `/artifact"}`: false, mount + target: false,
 		mount + target[:len(target)-2]: false, mount + target + `x"}`: true, mount + filepath.ToSlash(all) + `"`: false,
 		`{"mounts": [{"rule_path: "x", "canonical_target": "` + target + `"}]}`: false, `{"a": "/nowhere", "b`: true,
-		strings.Repeat(" ", 17<<20): false,
+		strings.Repeat(" ", 17<<20): true,
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -70,5 +72,62 @@ func TestUnreadableApprovals(t *testing.T) {
 		if why := approvedPlace(file, all); (why == "") != good {
 			t.Errorf("%.60q: %q", text, why)
 		}
+	}
+}
+
+// TestOddApprovals: what lies in place of the approvals of some workspace approves nothing, unless its text names the place, and
+// nothing is waited for. Cause: anything but a regular file of mode 0600 stopped all starts from builds and all signatures,
+// and a FIFO in place of the workspace's directory held them up.
+func TestOddApprovals(t *testing.T) {
+	mount := func(target string) []byte {
+		return []byte(`{"mounts": [{"rule_path": "x", "canonical_target": "` + target + `"}]}`)
+	}
+	for name, c := range map[string]struct {
+		make func(name, file string) error
+		bad  bool
+	}{
+		"a directory":     {make: func(name, _ string) error { return os.Mkdir(name, 0o700) }},
+		"a FIFO":          {make: func(name, _ string) error { return syscall.Mkfifo(name, 0o600) }},
+		"a dangling link": {make: func(name, _ string) error { return os.Symlink("nowhere", name) }},
+		"a loop":          {make: func(name, _ string) error { return os.Symlink(filepath.Base(name), name) }},
+		"a device":        {make: func(name, _ string) error { return os.Symlink("/dev/zero", name) }},
+		"closed": {make: func(name, file string) error {
+			return os.WriteFile(name, mount(file), 0)
+		}, bad: os.Geteuid() == 0}, // root reads it
+		"for everybody": {make: func(name, _ string) error {
+			return errors.Join(os.WriteFile(name, mount("/elsewhere"), 0o600), os.Chmod(name, 0o666))
+		}},
+		"for everybody, of the place": {make: func(name, file string) error {
+			return errors.Join(os.WriteFile(name, mount(filepath.Dir(file)), 0o600), os.Chmod(name, 0o666))
+		}, bad: true},
+		"in a directory for everybody, of the place": {make: func(name, file string) error {
+			return errors.Join(os.WriteFile(name, mount(filepath.Dir(file)), 0o600), os.Chmod(filepath.Dir(name), 0o777))
+		}, bad: true},
+		"in a FIFO": {make: func(name, _ string) error {
+			return errors.Join(os.Remove(filepath.Dir(name)), syscall.Mkfifo(filepath.Dir(name), 0o600))
+		}},
+		"in a loop": {make: func(name, _ string) error {
+			return errors.Join(os.Remove(filepath.Dir(name)), os.Symlink("w", filepath.Dir(name)))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("XDG_STATE_HOME", state)
+			all := filepath.Join(state, "accessc")
+			store := userdir.Dir(filepath.Join(all, "workspaces", "w")).Approvals()
+			file := filepath.Join(state, "build", "artifact")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(store), 0o700), c.make(store, file)); err != nil {
+				t.Fatal(err)
+			}
+			if why := approvedPlace(file, all); (why != "") != c.bad {
+				t.Errorf("approvedPlace: %q", why)
+			}
+			if why := reached(file, ""); why != "" && !c.bad {
+				t.Errorf("reached: %q", why)
+			}
+		})
 	}
 }
