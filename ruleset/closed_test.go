@@ -39,7 +39,7 @@ func TestClosed(t *testing.T) {
 			t.Fatalf("%q", line)
 		}
 	}
-	if count["held"] != 310 || count["allow"] != 75 {
+	if count["held"] != 324 || count["allow"] != 80 {
 		t.Errorf("found %v", count)
 	}
 }

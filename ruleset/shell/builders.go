@@ -13,7 +13,7 @@ func git() row {
 		names: "git", why: "an argument names a program that git starts",
 		options: "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects -C@",
 		entry:   entry{obeys: true, operands: transport},
-		values:  signature,
+		values:  signs,
 		checks: map[string]entry{
 			"clone": {operands: foreign}, "init": {operands: foreign}, "push": {operands: transport, script: remote}, "worktree/add": {operands: foreign},
 			"config": {last: 1, operands: func(s string) bool { return s == "edit" }},
