@@ -39,7 +39,7 @@ func TestClosed(t *testing.T) {
 			t.Fatalf("%q", line)
 		}
 	}
-	if count["held"] != 324 || count["allow"] != 80 {
+	if count["held"] != 343 || count["allow"] != 87 {
 		t.Errorf("found %v", count)
 	}
 }

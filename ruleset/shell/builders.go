@@ -121,7 +121,8 @@ func builders() []row {
 			},
 		},
 		{
-			names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, entry: entry{operands: outside},
+			names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, whole: true,
+			entry:  entry{operands: outside},
 			checks: each(entry{operands: unnamed}, "view info show v pack ci install i add remove rm uninstall update"), options: "-s --silent -q --quiet --no-color --json -v",
 			sub: map[string]string{
 				"ls list ll la outdated why explain":       "-a --all --depth= -g --global --json --long -l --omit= --prod --dev",

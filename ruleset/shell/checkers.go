@@ -9,7 +9,7 @@ func checkers() []row {
 				"--no-header --no-summary --disable-warnings --strict-markers -n= --dist= --cov? --timeout= --color= --setup-show --junitxml> --junit-xml> -- -q", // it looks for -p behind -- as well
 		},
 		{
-			names: "jest vitest", why: "runs the code that its arguments name", entry: entry{operands: given},
+			names: "jest vitest", why: "runs the code that its arguments name", whole: true, entry: entry{operands: given},
 			options: "--coverage --no-coverage --ci --silent --verbose -t= --testNamePattern= --bail -i --runInBand -u --updateSnapshot -o --onlyChanged --passWithNoTests --run --maxWorkers= --listTests --color --colors --no-cache",
 		},
 		{
@@ -21,12 +21,21 @@ func checkers() []row {
 			options: "--check -c --write -w --list-different -l --log-level= --cache --color --no-color --ignore-unknown -u --no-error-on-unmatched-pattern",
 		},
 		{
-			names: "tsc", why: "writes files by its options", entry: entry{operands: given},
+			names: "tsc", why: "writes files by its options", long: true, entry: entry{operands: given},
 			options: "--noEmit --watch -w -b --build --pretty --strict --skipLibCheck --listFiles -v -p< --project<",
 		},
 		{
-			names: "mypy black isort", why: "runs plugins, and writes files, by its options", entry: entry{operands: given},
-			options: "--strict --ignore-missing-imports --show-error-codes --pretty --no-error-summary --check-untyped-defs --disallow-untyped-defs --check --check-only --diff -q --quiet -v --verbose -l= --line-length= -S --profile=",
+			names: "mypy", why: "runs plugins, and writes files, by its options", entry: entry{operands: given},
+			options: "--strict --ignore-missing-imports --show-error-codes --pretty --no-error-summary " +
+				"--check-untyped-defs --disallow-untyped-defs -v --verbose",
+		},
+		{
+			names: "black", why: "runs plugins, and writes its operands", entry: entry{operands: given},
+			options: "--check --diff -q --quiet -v --verbose -l= --line-length= -S",
+		},
+		{
+			names: "isort", why: "runs plugins, and writes its operands", whole: true, entry: entry{operands: given},
+			options: "--check --check-only --diff -q --quiet -v --verbose -l= --line-length= --profile=",
 		},
 		{
 			names: "flake8 pylint", why: "runs plugins, and writes files, by its options", entry: entry{operands: given},
@@ -39,7 +48,14 @@ func checkers() []row {
 				"format": "--check --diff -q --quiet -v --no-cache",
 			},
 		},
-		{names: "gofmt goimports rustfmt", why: "writes files by its options and operands", entry: entry{operands: given}, options: "-l -d -w -s -e -r= --check -v -q --edition="},
+		{
+			names: "gofmt goimports", why: "writes its operands by its options", whole: true, entry: entry{operands: given},
+			options: "-l -d -w -s -e -r= -v",
+		},
+		{
+			names: "rustfmt", why: "writes its operands", entry: entry{operands: given},
+			options: "--check -l -v -q --edition=",
+		},
 		{
 			names: "golangci-lint", why: "runs plugins", entry: entry{operands: given},
 			sub: map[string]string{"run": "--timeout= --fix -v --verbose --fast --new --disable= --enable= -E= -D= --enable-only= --tests --build-tags= -j= --concurrency=", "linters version": "", "fmt": "-d --diff"},

@@ -40,7 +40,7 @@ func compilers() []row {
 			},
 		},
 		{
-			names: "gradle gradlew", why: "runs build scripts", entry: entry{spelled: true},
+			names: "gradle gradlew", why: "runs build scripts", whole: true, entry: entry{spelled: true},
 			options: "-q --quiet -i --info -w --warn -s --stacktrace -S --full-stacktrace --offline --no-daemon --parallel --no-parallel --continue -x= --exclude-task= --tests= -m --dry-run --rerun-tasks --build-cache --no-build-cache --console= --warning-mode= " +
 				"--configuration-cache --no-configuration-cache --profile -a -v",
 		},
@@ -49,13 +49,14 @@ func compilers() []row {
 			options: "-q --quiet -B --batch-mode -U -o --offline -e -X -T= -pl= -am -amd -P= -fae -ff -ntp --no-transfer-progress -DskipTests? -Dmaven.test.skip= -Dtest= -v",
 		},
 		{
-			names: "dotnet", why: "runs programs of packages", entry: entry{operands: given}, options: "--info --list-sdks --list-runtimes",
+			names: "dotnet", why: "runs programs of packages", long: true, entry: entry{operands: given},
+			options: "--info --list-sdks --list-runtimes",
 			sub: map[string]string{
 				"!build !test !restore !clean": "-c= --configuration= --no-restore --no-build -v= --verbosity= --nologo -f= --framework= --filter= -t --list-tests --no-incremental",
 			},
 		},
 		{
-			names: "bazel bazelisk", why: "runs programs", entry: entry{operands: label},
+			names: "bazel bazelisk", why: "runs programs", whole: true, entry: entry{operands: label},
 			sub: map[string]string{
 				"!build !test !query !cquery !info": "-k --keep_going --test_output= -c= --compilation_mode= --verbose_failures --jobs= --output= --nocache_test_results --test_filter= --noshow_progress",
 			},

@@ -40,8 +40,11 @@ var marks = [...]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters
 // See RATIONALE D131.
 type grammar struct {
 	roles map[string]role
-	// long is true where one dash begins a whole name, as in find.
-	long bool
+	// long is true where one dash begins a whole name and "--" has no meaning, as in find; whole where one dash begins
+	// a whole name; apart where letters combine, and the value is the next word. Only other programs read options as
+	// getopt does: letters combine, and the value may stand behind its letter.
+	// See RATIONALE D449.
+	long, whole, apart bool
 	// number is true where a dash and digits are an option.
 	number bool
 	// early is true where the first operand ends the options.
@@ -182,7 +185,7 @@ func (s *scanned) rest(from, to int) {
 func (g grammar) one(p *Part, s *scanned, at int) int {
 	text := p.Words[at].Text
 	name, value, attached := strings.Cut(text, "=")
-	if strings.HasPrefix(text, "--") || g.long {
+	if strings.HasPrefix(text, "--") || g.long || g.whole {
 		r, ok := g.roles[name]
 		if !ok && g.ofFamily(p.Words[at]) {
 			return 0
@@ -207,7 +210,11 @@ func (g grammar) one(p *Part, s *scanned, at int) int {
 			s.found = append(s.found, o)
 			continue
 		}
-		return g.value(p, s, o, text[i+1:], i+1 < len(text))
+		value := text[i+1:]
+		if value != "" && g.apart || strings.HasPrefix(value, "=") && r != takes && r != may {
+			p.doubt(at, "programs differ about the value of the option "+o.name)
+		}
+		return g.value(p, s, o, value, value != "")
 	}
 	return 0
 }
