@@ -13,11 +13,13 @@ func checkers() []row {
 			options: "--coverage --no-coverage --ci --silent --verbose -t= --testNamePattern= --bail -i --runInBand -u --updateSnapshot -o --onlyChanged --passWithNoTests --run --maxWorkers= --listTests --color --colors --no-cache",
 		},
 		{
-			names: "eslint", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: globbed},
+			names: "eslint", why: "runs the configuration beside the files that its arguments name",
+			entry:   entry{operands: globbed, inPlace: inPlace{access: Rewrite, with: "--fix"}},
 			options: "--ext= --fix --fix-dry-run --quiet --max-warnings= --cache --color --no-color --no-error-on-unmatched-pattern",
 		},
 		{
-			names: "prettier", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: globbed},
+			names: "prettier", why: "runs the configuration beside the files that its arguments name",
+			entry:   entry{operands: globbed, inPlace: inPlace{access: Replace, with: "-w --write"}},
 			options: "--check -c --write -w --list-different -l --log-level= --cache --color --no-color --ignore-unknown -u --no-error-on-unmatched-pattern",
 		},
 		{
@@ -30,11 +32,13 @@ func checkers() []row {
 				"--check-untyped-defs --disallow-untyped-defs -v --verbose",
 		},
 		{
-			names: "black", why: "runs plugins, and writes its operands", entry: entry{operands: given},
+			names: "black", why: "runs plugins, and writes its operands",
+			entry:   entry{operands: given, inPlace: inPlace{access: Rewrite, without: "--check --diff"}},
 			options: "--check --diff -q --quiet -v --verbose -l= --line-length= -S",
 		},
 		{
-			names: "isort", why: "runs plugins, and writes its operands", whole: true, entry: entry{operands: given},
+			names: "isort", why: "runs plugins, and writes its operands", whole: true,
+			entry:   entry{operands: given, inPlace: inPlace{access: Rewrite, without: "--check --check-only --diff"}},
 			options: "--check --check-only --diff -q --quiet -v --verbose -l= --line-length= --profile=",
 		},
 		{
@@ -42,22 +46,32 @@ func checkers() []row {
 			options: "--max-line-length= --select= --ignore= --extend-ignore= --exclude= --count --statistics --show-source --max-complexity= -E --errors-only --disable= --enable= -j= --jobs= --score= -q --quiet -v --verbose",
 		},
 		{
-			names: "ruff", why: "writes files by its options", entry: entry{operands: given},
+			names: "ruff", why: "writes its operands", entry: entry{operands: given},
+			checks: map[string]entry{
+				"check":  {operands: given, inPlace: inPlace{access: Rewrite, with: "--fix"}},
+				"format": {operands: given, inPlace: inPlace{access: Rewrite, without: "--check --diff"}},
+			},
 			sub: map[string]string{
 				"check":  "--fix --diff --select= --ignore= -q --quiet -v --show-fixes --statistics --no-cache --output-format=",
 				"format": "--check --diff -q --quiet -v --no-cache",
 			},
 		},
 		{
-			names: "gofmt goimports", why: "writes its operands by its options", whole: true, entry: entry{operands: given},
+			names: "gofmt goimports", why: "writes its operands by its options", whole: true,
+			entry:   entry{operands: given, inPlace: inPlace{access: Rewrite, with: "-w"}},
 			options: "-l -d -w -s -e -r= -v",
 		},
 		{
-			names: "rustfmt", why: "writes its operands", entry: entry{operands: given},
+			names: "rustfmt", why: "writes its operands",
+			entry:   entry{operands: given, inPlace: inPlace{access: Rewrite, without: "--check"}},
 			options: "--check -l -v -q --edition=",
 		},
 		{
 			names: "golangci-lint", why: "runs plugins", entry: entry{operands: given},
+			checks: map[string]entry{
+				"run": {operands: given, inPlace: inPlace{access: Rewrite, with: "--fix"}},
+				"fmt": {operands: given, inPlace: inPlace{access: Rewrite, without: "-d --diff"}},
+			},
 			sub: map[string]string{"run": "--timeout= --fix -v --verbose --fast --new --disable= --enable= -E= -D= --enable-only= --tests --build-tags= -j= --concurrency=", "linters version": "", "fmt": "-d --diff"},
 		},
 		{names: "staticcheck", why: "checks the code that its arguments name", long: true, options: "-checks= -tests -f= -go= -tags=", entry: entry{operands: outside}},

@@ -25,7 +25,8 @@ func compilers() []row {
 		},
 		{
 			names: "cmake", why: "runs commands by its options", long: true, entry: entry{operands: outside},
-			options: "-S/ -B> -G= --build/ --config= -j= -j* --parallel? --preset= --list-presets --fresh --clean-first --verbose -v -Wno-dev -Wdev --log-level= " +
+			options: "-S/ -B& -G= --build/ --config= -j= -j* " +
+				"--parallel? --preset= --list-presets --fresh --clean-first --verbose -v -Wno-dev -Wdev --log-level= " +
 				"-DCMAKE_BUILD_TYPE= -DCMAKE_EXPORT_COMPILE_COMMANDS= -DBUILD_SHARED_LIBS= -DBUILD_TESTING= -DCMAKE_CXX_STANDARD= -DCMAKE_C_STANDARD= -DCMAKE_VERBOSE_MAKEFILE= -DCMAKE_POSITION_INDEPENDENT_CODE=",
 		},
 		{
@@ -33,7 +34,8 @@ func compilers() []row {
 			options: "--test-dir/ --output-on-failure -j= --parallel= -R= -E= -L= -j* -V -VV -N -C= --build-config= --timeout= --rerun-failed --stop-on-failure -Q --quiet --repeat= --progress --preset=",
 		},
 		{
-			names: "meson", why: "runs the commands of a file", entry: entry{operands: outside}, checks: map[string]entry{"setup": {output: true}},
+			names: "meson", why: "runs the commands of a file", entry: entry{operands: outside},
+			checks: map[string]entry{"setup": {inPlace: inPlace{access: Replace}}},
 			sub: map[string]string{
 				"!setup": "--buildtype= --reconfigure --wipe", "!compile": "-C/ -j= --jobs= -v --verbose --clean",
 				"!test": "-C/ -v --verbose --print-errorlogs --suite= --no-rebuild --list -q --quiet -t= --repeat= --num-processes=",

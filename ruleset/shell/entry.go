@@ -45,11 +45,12 @@ type entry struct {
 	packs          string
 	// last is the number of operands behind which another one is an output file, 0 for none.
 	last int
+	inPlace
 }
 
 // checksOperands reports whether operands matter for the decision.
 func (e *entry) checksOperands() bool {
-	return e.operands != nil || e.spelled || e.output || e.target || e.last > 0
+	return e.operands != nil || e.spelled || e.output || e.target || e.last > 0 || e.access != Read
 }
 
 // row is an entry as it is written in the tables.

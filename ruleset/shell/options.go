@@ -26,14 +26,19 @@ const (
 	runsCode
 	// runsWordsOf is an option that runs the following words up to ";" or "{} +".
 	runsWordsOf
-	// inside is an option whose value is a name of the project, or a list of such.
+	// inside is an option whose value is a name of the project, or a list of such, fills one whose value is a directory
+	// in which any files are written.
 	inside
+	fills
 	// family is an option with anything of few characters behind its name, in the same word.
 	family
 )
 
 // marks are the characters that stand for roles behind the names in a table.
-var marks = [...]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '^': mayRead, '!': runsCode, '%': runsWordsOf, '/': inside, '*': family}
+var marks = [...]role{
+	'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '^': mayRead,
+	'!': runsCode, '%': runsWordsOf, '/': inside, '&': fills, '*': family,
+}
 
 // grammar is the form of a program's arguments. Options that it does not list are doubts: a list
 // of those that do harm is never complete.
@@ -102,6 +107,8 @@ type scanned struct {
 	operands []int
 	// first is the index of the first operand, or the number of words.
 	first int
+	// dashes is the index of the word "--", 0 without it.
+	dashes int
 	// harmless is true where there are options and all of them only ask for words about the
 	// program.
 	harmless bool
@@ -124,6 +131,7 @@ func (g grammar) scan(p *Part, from int) *scanned {
 	for i := from; i < len(p.Words); i++ {
 		w := p.Words[i]
 		if w.Is("--") && !g.long {
+			s.dashes = i
 			g.dashes(p, s, from, i)
 			break
 		}
@@ -283,10 +291,11 @@ func (o *option) command(p *Part) int {
 
 // judgeOperands adds the doubts about operands that a table names.
 func (s *scanned) judgeOperands(p *Part, e *entry) {
+	edits := e.of(s)
 	for _, i := range s.operands {
 		w := p.Words[i]
 		// A pattern may become any name of a file, several of them, or a name with a scheme.
-		open := w.Form != Literal && (e.output || e.target || e.last > 0 || w.Wide || !strings.Contains(w.Text, "/"))
+		open := w.Form != Literal && (edits || e.output || e.target || e.last > 0 || w.Wide || !strings.Contains(w.Text, "/"))
 		if e.spelled && number(w) && p.Words[i-1].Is("-j") {
 			continue
 		}

@@ -31,11 +31,16 @@ const (
 	Write
 	// ReadWrite is both.
 	ReadWrite
+	// Rewrite changes the file of a name, if it is one. A directory is for its files of the kind that the program is
+	// about.
+	Rewrite
+	// Replace changes the file of a name, or all files below it.
+	Replace
 )
 
 // String returns the verb of the access.
 func (a Access) String() string {
-	return [...]string{"read", "write", "read and write"}[a]
+	return [...]string{"read", "write", "read and write", "rewrite", "replace"}[a]
 }
 
 // Part is a piece of a command line.

@@ -144,7 +144,9 @@ func writers() []row {
 			return s == "init" || s == "reset" || strings.HasPrefix(s, "rs") || strings.HasPrefix(s, "i")
 		}}},
 		{names: "arch", why: "runs a command, on some systems", entry: entry{operands: always}},
-		{names: "clang-format", why: "reads further files by its options", long: true, options: "-i -n --dry-run --Werror -verbose --verbose -style= --style=", entry: entry{operands: given}},
+		{names: "clang-format", why: "reads further files by its options", long: true,
+			options: "-i -n --dry-run --Werror -verbose --verbose -style= --style=",
+			entry:   entry{operands: given, inPlace: inPlace{access: Rewrite, with: "-i"}}},
 		{names: "tokei cloc scc", why: "starts programs, and writes files, by its options", whole: true, options: "-f --files -e= --exclude= --exclude-dir= --include-lang= --by-file -C --compact --no-cocomo --sort="},
 	}
 }
