@@ -39,7 +39,7 @@ func TestClosed(t *testing.T) {
 			t.Fatalf("%q", line)
 		}
 	}
-	if count["held"] != 343 || count["allow"] != 87 {
+	if count["held"] != 383 || count["allow"] != 98 {
 		t.Errorf("found %v", count)
 	}
 }

@@ -90,6 +90,9 @@ type Part struct {
 	// From is the index of the word of the program around this part that begins it. A rule that
 	// spells out that word has named this part.
 	From int
+	// Outer is true for a command whose words are in doubt for the program around it, too: where a rule spells out its
+	// name, they count there alone.
+	Outer bool
 	// Inside is true for a part that is inside of that word, which is code.
 	Inside bool
 	// Parts are the parts inside.
