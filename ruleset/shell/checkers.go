@@ -23,7 +23,8 @@ func checkers() []row {
 			options: "--check -c --write -w --list-different -l --log-level= --cache --color --no-color --ignore-unknown -u --no-error-on-unmatched-pattern",
 		},
 		{
-			names: "tsc", why: "writes files by its options", long: true, entry: entry{operands: given},
+			names: "tsc", why: "writes files beside its operands", long: true,
+			entry:   entry{operands: given, inPlace: inPlace{access: Rewrite, without: "--noEmit", ends: ".ts .tsx", to: ".js"}},
 			options: "--noEmit --watch -w -b --build --pretty --strict --skipLibCheck --listFiles -v -p< --project<",
 		},
 		{

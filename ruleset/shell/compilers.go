@@ -13,7 +13,8 @@ func compilers() []row {
 	return []row{
 		{names: "gcc g++ cc c++ clang clang++ gfortran c89 c99", why: "loads plugins and starts programs by its options", long: true, options: ccOptions, entry: entry{operands: given}},
 		{
-			names: "javac", why: "runs annotation processors, which its arguments name", long: true, entry: entry{operands: given},
+			names: "javac", why: "runs annotation processors, which its arguments name", long: true,
+			entry:   entry{operands: given, inPlace: inPlace{access: Rewrite, without: "-d", ends: ".java", to: ".class"}},
 			options: "-d> -cp/ -classpath/ --class-path/ -sourcepath/ --source-path/ -source= --source= -target= --target= -release= --release= -encoding= -g -nowarn -verbose -parameters -deprecation -Werror -Xlint -Xlint:* -proc:none -implicit:none -implicit:class",
 		},
 		{

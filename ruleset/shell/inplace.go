@@ -13,6 +13,8 @@ type inPlace struct {
 	// with are options with one of which the program changes its operands, without those with which it does not. A
 	// program that has without alone changes them by default, and so does one that has neither.
 	with, without string
+	// ends are those of the operands beside each of which a file is written, instead of it, with the end to.
+	ends, to string
 	// refs is true where operands in front of "--" are no files.
 	refs bool
 }
@@ -42,11 +44,29 @@ func (s *scanned) edited(p *Part, e *entry) {
 			continue
 		case strings.HasSuffix(name, "/..."):
 			name = strings.TrimSuffix(name, "...")
+		case e.to != "":
+			if name = e.beside(p.Words[i]); name == "" {
+				continue
+			}
 		}
 		in := file(spelling(p.Words[i:i+1]), e.access, name, p.Dirs)
 		in.From = i
 		p.add(in)
 	}
+}
+
+// beside is the name of the file that a compiler writes beside an operand, empty for none. The files of a pattern lie
+// where its text says.
+func (e *inPlace) beside(w Word) string {
+	if w.Form != Literal {
+		return w.Text + "x" + e.to
+	}
+	for _, end := range strings.Fields(e.ends) {
+		if stem, ok := strings.CutSuffix(w.Text, end); ok {
+			return stem + e.to
+		}
+	}
+	return ""
 }
 
 // pathspec doubts operands for git that name files by more than their names.

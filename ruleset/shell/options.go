@@ -291,7 +291,7 @@ func (o *option) command(p *Part) int {
 
 // judgeOperands adds the doubts about operands that a table names.
 func (s *scanned) judgeOperands(p *Part, e *entry) {
-	edits := e.of(s)
+	edits := e.of(s) && e.to == ""
 	for _, i := range s.operands {
 		w := p.Words[i]
 		// A pattern may become any name of a file, several of them, or a name with a scheme.

@@ -17,7 +17,7 @@ import (
 func TestInPlace(t *testing.T) {
 	j := subject(t, nil)
 	root := j.Files.Dir
-	for _, name := range []string{"out/a", "out/dot/a", "out/dot/kept"} {
+	for _, name := range []string{"out/kept.js", "out/a", "out/dot/a", "out/dot/kept"} {
 		_ = os.Mkdir(filepath.Dir(filepath.Join(root, name)), 0o755)
 		if err := testbuild.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -27,11 +27,13 @@ func TestInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool := *j.Files.View.Tool
-	tool.FS = append(tool.FS, ir.FSRule{Written: "out/dot/kept", At: ir.In("out/dot/kept"), Caps: ir.Caps(ir.Read)})
+	for _, kept := range []string{"out/dot/kept", "out/kept.js"} {
+		tool.FS = append(tool.FS, ir.FSRule{Written: kept, At: ir.In(kept), Caps: ir.Caps(ir.Read)})
+	}
 	facts := ir.Facts{Bindings: j.Files.Roots, Base: []ir.FSRule{}, Located: true}
 	j.Files.View = ir.NewView(&tool, ir.Linux, facts)
 	names := strings.Fields("gofmt goimports rustfmt clang-format black isort ruff eslint prettier golangci-lint " +
-		"go cargo git terraform deno cmake meson dos2unix")
+		"go cargo git terraform deno cmake meson dos2unix javac tsc")
 	rule := allow(names...)
 	rule.Matcher = ruleset.Any{rule.Matcher, ruleset.Prefix{
 		{"deno", "fmt"}, {"terraform", "fmt"}, {"meson", "setup"}, {"git", "clean"}, {"python3", "-m", "black"}, {"python3", "-m", "venv"},
@@ -59,6 +61,9 @@ func TestInPlace(t *testing.T) {
 		"prettier --check out/link/a": Allow, "clang-format out/link/a": Allow, "cargo fmt -- --check": Allow, "git rm --cached src/a": Allow,
 		"git restore --staged src/a": Allow, "git checkout src -- out/a": Allow, "git checkout -b src": Allow, "git mv out/a out/b": Allow,
 		"git mv out/a src/b": Unknown, "git mv src/a out/b": Deny, "git checkout main": Unknown, "go fmt ./out/...": Allow, "go fmt ./...": Unknown,
+		// A compiler writes beside its operands.
+		"javac out/A.java": Allow, "javac out/link/a.java": Unknown, "javac -d out out/link/a.java": Allow, "javac src/*.java": Unknown,
+		"javac out/*.java": Allow, "tsc out/link/a.tsx": Unknown, "tsc --noEmit out/link/a.ts": Allow, "tsc out/kept.ts": Deny,
 		// A directory stands for the files of a formatter's language, and for all files where a program writes any.
 		"black out/dot": Allow, "prettier --write out/dot": Unknown, "git rm -r out/dot": Unknown, "git checkout -- out": Unknown,
 		"git rm 'out/*'": Unknown, "git rm :/src": Unknown, "git -C src rm a": Deny,
