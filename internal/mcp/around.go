@@ -31,7 +31,9 @@ type around struct {
 }
 
 // variable is the name of a variable that programs take from their environment.
-var variable = expression.Once{Text: `^([A-Z][A-Z0-9]*(_[A-Z0-9]+)+|PATH|HOME|SHELL|IFS|ENV|PAGER|EDITOR|VISUAL|CDPATH|TMPDIR)$`}
+var variable = expression.Once{
+	Text: `^([A-Z][A-Z0-9]*(_[A-Z0-9]+)+|PATH|HOME|SHELL|IFS|ENV|PAGER|EDITOR|VISUAL|CDPATH|TMPDIR)$`,
+}
 
 // aroundOf reads the members of a call, of which some are none of the server's.
 func (p *Policy) aroundOf(v gjson.Result, without ...string) *around {

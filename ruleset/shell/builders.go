@@ -135,7 +135,8 @@ func builders() []row {
 			},
 		},
 		{
-			names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, whole: true,
+			names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project",
+			passes: true, whole: true,
 			entry:  entry{operands: outside},
 			checks: each(entry{operands: unnamed}, "view info show v pack ci install i add remove rm uninstall update"), options: "-s --silent -q --quiet --no-color --json -v",
 			sub: map[string]string{

@@ -14,8 +14,8 @@ const atoms = " refname objecttype objectsize objectname deltabase tree parent n
 
 // placeholder is the rest of a place in a format that git fills without another program (git-log(1), PRETTY FORMATS,
 // and git-for-each-ref(1), FIELD NAMES): a modifier, then a name. Names in parentheses are atoms.
-var placeholder = expression.Once{Text: `^[-+ ]?(%|n|m|[HhTtPpDdsfBbeNS]|x?[0-9A-Fa-f]{2}|[ac][nNeElLdDrtiIsh]|g[dDnNeEs]` +
-	`|C(red|green|blue|reset|\()|w\(|[<>]\|?\(|>>\|?\(|><\|?\(|\(\*?([A-Za-z-]+)[:)])`}
+var placeholder = expression.Once{Text: `^[-+ ]?(%|n|m|[HhTtPpDdsfBbeNS]|x?[0-9A-Fa-f]{2}` +
+	`|[ac][nNeElLdDrtiIsh]|g[dDnNeEs]|C(red|green|blue|reset|\()|w\(|[<>]\|?\(|>>\|?\(|><\|?\(|\(\*?([A-Za-z-]+)[:)])`}
 
 // signs reports whether the value of an option may have git ask the program that checks signatures. Whatever has a
 // percent sign is looked at, since git reads on behind a place that it does not know.

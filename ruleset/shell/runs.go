@@ -6,9 +6,9 @@ import "strings"
 // whose operands are names of steps where a word of these stands. Each list has a blank around every name.
 const (
 	runWords  = " run exec execute dlx shell "
-	launchers = " npx pnpx bunx uvx systemd-run setpriv bwrap firejail proot fakeroot fakechroot faketime perf valgrind rlwrap " +
-		"unbuffer xvfb-run dbus-run-session dbus-launch setarch linux32 linux64 i386 x86_64 uname26 prlimit choom numactl " +
-		"cgexec schedtool eatmydata torsocks torify tsocks proxychains proxychains4 catchsegv sg ssh-agent cpulimit " +
+	launchers = " npx pnpx bunx uvx systemd-run setpriv bwrap firejail proot fakeroot fakechroot faketime perf valgrind " +
+		"rlwrap unbuffer xvfb-run dbus-run-session dbus-launch setarch linux32 linux64 i386 x86_64 uname26 prlimit " +
+		"choom numactl cgexec schedtool eatmydata torsocks torify tsocks proxychains proxychains4 catchsegv sg ssh-agent cpulimit " +
 		"trace-cmd rr entr watchexec unshare nsenter chroot schroot pkexec run0 runuser strace ltrace daemonize tini " +
 		"dumb-init gosu su-exec start-stop-daemon wine wine64 qemu-x86_64 qemu-aarch64 ld.so ldd "
 	steppers = " just task rake nx turbo moon wireit invoke inv mage gh gcloud pre-commit npm pnpm yarn "
