@@ -6,17 +6,22 @@ import "strings"
 // whose operands are names of steps where a word of these stands. Each list has a blank around every name.
 const (
 	runWords  = " run exec execute dlx shell "
-	launchers = " npx pnpx bunx uvx systemd-run setpriv bwrap firejail proot fakeroot fakechroot faketime perf valgrind " +
-		"rlwrap unbuffer xvfb-run dbus-run-session dbus-launch setarch linux32 linux64 i386 x86_64 uname26 prlimit " +
-		"choom numactl cgexec schedtool eatmydata torsocks torify tsocks proxychains proxychains4 catchsegv sg ssh-agent cpulimit " +
-		"trace-cmd rr entr watchexec unshare nsenter chroot schroot pkexec run0 runuser strace ltrace daemonize tini " +
-		"dumb-init gosu su-exec start-stop-daemon wine wine64 qemu-x86_64 qemu-aarch64 ld.so ldd "
+	launchers = " npx pnpx bunx uvx systemd-run setpriv bwrap firejail proot fakeroot fakechroot faketime perf " +
+		"valgrind rlwrap unbuffer xvfb-run dbus-run-session dbus-launch setarch linux32 linux64 i386 x86_64 " +
+		"uname26 prlimit choom numactl cgexec schedtool eatmydata torsocks torify tsocks proxychains " +
+		"proxychains4 catchsegv sg ssh-agent cpulimit trace-cmd rr entr watchexec unshare nsenter chroot " +
+		"schroot pkexec run0 runuser strace ltrace daemonize tini dumb-init gosu su-exec start-stop-daemon " +
+		"wine wine64 qemu-x86_64 qemu-aarch64 ld.so ldd ssh autossh mosh sshpass dotenv cross-env envconsul " +
+		"xcrun hyperfine concurrently flatpak-spawn "
 	steppers = " just task rake nx turbo moon wireit invoke inv mage gh gcloud pre-commit npm pnpm yarn "
 	// skipping are the programs with an operand of their own in front of the command: a container, a profile.
 	skipping = " docker podman nerdctl docker-compose podman-compose kubectl oc lxc incus aws-vault chamber rustup " +
-		"singularity apptainer direnv chroot gosu su-exec sg faketime perf trace-cmd rr "
+		"singularity apptainer direnv chroot gosu su-exec sg faketime perf " +
+		"trace-cmd rr ssh autossh mosh "
 	// crossing are programs that start a command behind "x".
 	crossing = " mise npm pnpm yarn "
+	// several are launchers of which each operand is a command.
+	several = " hyperfine concurrently "
 	// alone are options that take no value, whichever program has them.
 	alone = " -it -ti --rm --tty --interactive --quiet --verbose --detach --yes "
 )
@@ -52,9 +57,10 @@ func (a *analysis) started(p *Part, from int) {
 			option = !strings.Contains(w.Text, "=") && !among(alone, w.Text)
 			continue
 		case done:
-			if named && runnable(w) {
+			if named && runnable(w) || among(several, name) {
 				a.begins(p, i)
 			}
+		case strings.Contains(w.Text, "="): // a setting, which a rule spells out
 		default:
 			if option && seen <= skip {
 				values++
