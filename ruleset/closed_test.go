@@ -39,7 +39,7 @@ func TestClosed(t *testing.T) {
 			t.Fatalf("%q", line)
 		}
 	}
-	if count["held"] != 310 || count["allow"] != 75 {
+	if count["held"] != 388 || count["allow"] != 99 {
 		t.Errorf("found %v", count)
 	}
 }

@@ -33,7 +33,7 @@ func generous() *ruleset.Set {
 var workspace = ruleset.Host{
 	Resolve: func(p string) (string, bool) { return path.Clean(p), true },
 	Open: func(_ shell.Access, p string) (ruleset.Outcome, string) {
-		if strings.HasPrefix(path.Clean(p), "/w/") {
+		if strings.HasPrefix(path.Clean(p)+"/", "/w/") {
 			return ruleset.Allow, "the workspace is open"
 		}
 		return ruleset.Unknown, "it lies outside"

@@ -382,7 +382,7 @@ func TestLiteralLinesGoOn(t *testing.T) {
 }
 
 // asked are the ordinary lines that are not followed: a person is asked about them wherever a rule denies or asks.
-const asked = 8
+const asked = 9
 
 // TestOrdinaryLinesGoOn: a rule that stops a program of which no line has any form changes no verdict. The number of
 // lines that are not followed is exact, so that a change of it shows.

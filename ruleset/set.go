@@ -288,6 +288,9 @@ func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
 		return out, reach
 	}
 	for _, d := range p.Doubts {
+		if p.Outer && spelled > 0 && d.Word != shell.Always {
+			continue
+		}
 		if d.Word >= reach {
 			out.Outcome, out.Why = Unknown, d.Why
 			out.open, out.judge = p, j // whichever rule allows it, none stops it

@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/strictjson"
 )
 
 const streamHelp = `With --stdin, one process answers many questions. Each line is an object, and each is answered by
@@ -165,7 +166,8 @@ func parseLine(line []byte, long bool) (streamed, error) {
 	return q, err
 }
 
-// decodeLine reads a line of JSON into a struct, which has the keys.
+// decodeLine reads a line of JSON into a struct, which has the keys. A key that stands twice, or in another case, is a
+// mistake: whoever wrote the line may read the other value.
 func decodeLine(line []byte, long bool, into any, keys string) error {
 	switch {
 	case long:
@@ -173,7 +175,11 @@ func decodeLine(line []byte, long bool, into any, keys string) error {
 	case !utf8.Valid(line):
 		return errors.New("found invalid UTF-8")
 	}
-	dec := json.NewDecoder(bytes.NewReader(line))
+	strict := strictjson.Unmarshal(line, into)
+	if strict == nil {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(line)) // for the words of the mistake, and the id
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
 		return mistake(err, keys)
@@ -181,7 +187,7 @@ func decodeLine(line []byte, long bool, into any, keys string) error {
 	if dec.More() {
 		return errors.New("found more than one value in a line")
 	}
-	return nil
+	return fmt.Errorf("found %w", strict)
 }
 
 // mistake describes the problem of a line in the words of the input.

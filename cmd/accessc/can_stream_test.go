@@ -3,9 +3,40 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
+	"reflect"
+	"strings"
 	"testing"
 )
+
+// TestLineKeys: each key of a line counts once and as it is spelled: the last of two gave the answer, and readers that
+// tell upper from lower case had asked another question.
+func TestLineKeys(t *testing.T) {
+	for _, into := range []any{&streamed{}, &decideLine{}} {
+		shape := reflect.TypeOf(into).Elem()
+		for i := range shape.NumField() {
+			f := shape.Field(i)
+			key, value := f.Tag.Get("json"), `"a"`
+			switch f.Type.Kind() {
+			case reflect.Bool:
+				value = "true"
+			case reflect.Slice:
+				value = `["a"]`
+			default:
+			}
+			if err := decodeLine(fmt.Appendf(nil, `{%q:%s}`, key, value), false, into, "keys"); err != nil && key != "id" {
+				t.Errorf("%T: %s: %v", into, key, err)
+			}
+			for _, second := range []string{key, strings.ToUpper(key)} {
+				line := fmt.Appendf(nil, `{%q:%s,%q:%s}`, key, value, second, value)
+				if decodeLine(line, false, into, "keys") == nil {
+					t.Errorf("%T reads %s", into, line)
+				}
+			}
+		}
+	}
+}
 
 // FuzzLines: for any input, each line is a question or an error, and no byte of one line counts
 // for another.

@@ -81,6 +81,8 @@ func judged(j *action.Judge, c call) action.Verdict {
 			v = action.Left("the request has no command but a title")
 		}
 		return v
+	case kind == ruleset.Fetch:
+		return fetched(j, c)
 	}
 	paths := c.paths
 	for _, key := range pathKeys {
@@ -88,22 +90,19 @@ func judged(j *action.Judge, c call) action.Verdict {
 			paths = append(paths, at.Str)
 		}
 	}
-	out := j.Operation(kind, paths, c.input.Get("url").Str)
+	out := j.Operation(kind, paths, "")
 	if kind == ruleset.Search {
 		out = out.And(searched(j, paths))
 	}
-	return out.And(texts(j, c.input, kind))
+	return out.And(texts(j, c.input))
 }
 
 // texts judges the texts of an input. The kind of a call does not rule out that its tool runs a command,
-// so an input with a member that may be one is left to a person. All other texts may be paths under unknown names,
-// except in a request of the network.
-func texts(j *action.Judge, input gjson.Result, kind ruleset.Kind) action.Verdict {
+// so an input with a member that may be one is left to a person. All other texts may be paths under unknown names.
+func texts(j *action.Judge, input gjson.Result) action.Verdict {
 	out := action.Permitted()
 	err := jsonrpc.Strings(input, "", func(name, text string) {
-		if kind != ruleset.Fetch {
-			out = out.And(action.Of(j.Files.Argument(name, text)))
-		}
+		out = out.And(action.Of(j.Files.Argument(name, text)))
 		if action.IsCommand(action.PlainKey(name)) {
 			out = out.And(action.Left("the request has " + name + ", which may be a command"))
 		}

@@ -172,7 +172,7 @@ func TestPermission(t *testing.T) {
 		`{"toolCallId":"1","kind":"delete","locations":[{"path":"docs/a"}]}`:                            "no",
 		`{"toolCallId":"1","kind":"fetch","rawInput":{"url":"https://example.com/x"}}`:                  "yes",
 		`{"toolCallId":"1","kind":"fetch","rawInput":{"url":"https://example.org/x"}}`:                  "no",
-		`{"toolCallId":"1","kind":"fetch","rawInput":{"prompt":"https://example.org/x"}}`:               "passes",
+		`{"toolCallId":"1","kind":"fetch","rawInput":{"prompt":"https://example.com/x"}}`:               "passes",
 		`{"toolCallId":"1","kind":"think"}`:                                                             "passes",
 		`{"toolCallId":"1","kind":"of another day"}`:                                                    "passes",
 		`{"toolCallId":"1","kind":"read","Kind":"edit","locations":[{"path":"docs/a"}]}`:                "no",

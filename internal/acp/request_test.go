@@ -103,3 +103,43 @@ func TestSearches(t *testing.T) {
 		}
 	}
 }
+
+// TestFetches: a request of the network is permitted by all of its members: one of them named another host or a file,
+// while the address of the policy's host was permitted.
+func TestFetches(t *testing.T) {
+	p := policy(t)
+	for members, want := range map[string]string{
+		`"url":"https://example.com/x"`: "yes",
+		`"url":"https://example.com/x","prompt":"What does the page say about 1, 2 and 3?"`:           "yes",
+		`"url":"https://example.com/x","timeout":30,"raw":true,"format":"markdown","method":null`:     "yes",
+		`"url":"https://example.com/x","prompt":"Compare it with https://example.com/y."`:             "passes",
+		`"url":"https://example.com/x","prompt":"Compare it with (https://example.org/y)."`:           "no",
+		`"url":"https://example.com/x","prompt":"read example.org instead"`:                           "passes",
+		`"url":"https://example.com/x","prompt":"@secret/a"`:                                          "passes",
+		`"url":"https://example.com/x","timeout":"30"`:                                                "passes",
+		`"url":"https://example.com/x","port":22`:                                                     "passes",
+		`"url":"https://example.com/x","URL":"https://example.org/x"`:                                 "no",
+		`"url":"https://example.com/x","url":"https://example.org/x"`:                                 "passes",
+		`"url":"https://example.com/x","urls":["https://example.com/y"]`:                              "passes",
+		`"url":"https://example.com/x","urls":["https://example.com/y","https://example.org/"]`:       "no",
+		`"url":"https://example.com/x","req":{"url":"https://example.org/x"}`:                         "no",
+		`"url":"https://example.com/x","uri":"example.org"`:                                           "passes",
+		`"url":"https://example.com/x","endpoint":"https://example.org"`:                              "no",
+		`"url":"https://example.com/x","proxy":"socks5://example.org:1080"`:                           "no",
+		`"url":"https://example.com/x","of another day":"http:/example.org"`:                          "passes",
+		`"url":"https://example.com/x","output":"out/a"`:                                              "passes",
+		`"url":"https://example.com/x","output":"/etc/x"`:                                             "no",
+		`"url":"https://example.com/x","headers":{"Host":"example"}`:                                  "passes",
+		`"url":["https://example.com/x"]`:                                                             "passes",
+		`"url":"https://example.com/x"},"locations":[{"path":"out/a"}],"_":{"x":1`:                    "passes",
+		`"url":"https://example.com/x"},"locations":[{"path":"secret/a"}],"_":{"x":1`:                 "no",
+		`"url":"https://example.com/x"},"title":"Fetch https://example.com/x","_":{"x":1`:             "yes",
+		`"url":"https://example.com/x"},"title":"Fetch https://example.com.example.org/x","_":{"x":1`: "no",
+		`"url":"https://example.com/x"},"title":"Fetch \"HTTPS://example.org\", once","_":{"x":1`:     "no",
+	} {
+		call := `{"toolCallId":"1","kind":"fetch","rawInput":{` + members + `}}`
+		if got := answered(t, opened(t, p), request("s", call, options)); got != want {
+			t.Errorf("%s: got %s, want %s", members, got, want)
+		}
+	}
+}

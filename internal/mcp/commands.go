@@ -172,27 +172,44 @@ func texts(v gjson.Result) (out []string, ok bool) {
 }
 
 // runs is the refusal of the commands among the arguments of a call, empty where there is none. There is no
-// person to ask, so a ruleset has to allow them.
+// person to ask, so a ruleset has to allow them, whichever members of the call are about them: all but those without.
 // See RATIONALE D148.
-func (p *Policy) runs(arguments gjson.Result) (refusal, asked string, err error) {
+func (p *Policy) runs(arguments gjson.Result, without ...string) (refusal, asked string, err error) {
 	all, err := commands(arguments)
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return "", "", err
 	}
+	around := p.aroundOf(arguments, without...)
 	for _, c := range all {
 		if p.Commands.Rules == nil {
-			if why := p.Commands.Own(c.Command); why != "" {
-				return why, c.Text(), nil
+			for _, v := range append(around.variants(c.Command), c.Command) {
+				if why := p.Commands.Own(v); why != "" {
+					return why, v.Text(), nil
+				}
 			}
 			continue
 		}
-		if !c.runsIn(p.Commands.Rules.Shell) {
-			why := " judges commands for another shell than the one that the call names"
-			return "the ruleset " + p.Commands.Rules.Name + why, c.shell, nil
-		}
-		if v := p.Commands.Command(c.Command); v.Outcome != action.Allow {
-			return "the ruleset " + p.Commands.Rules.Name + " does not allow the command: " + v.Reason, v.Asked, nil
+		if refusal, asked = p.allows(c, around); refusal != "" {
+			return refusal, asked, nil
 		}
 	}
 	return "", "", nil
+}
+
+// allows is the refusal of one command by the ruleset, empty where that allows it.
+func (p *Policy) allows(c wanted, around *around) (refusal, asked string) {
+	set := "the ruleset " + p.Commands.Rules.Name
+	if !around.runsIn(c, p.Commands.Rules.Shell) {
+		return set + " judges commands for another shell than the one that the call names", cmp.Or(c.shell, c.Text())
+	}
+	variants := around.variants(c.Command)
+	if variants == nil {
+		variants = []action.Command{{}}
+	}
+	for _, v := range variants {
+		if v := p.Commands.Command(v); v.Outcome != action.Allow {
+			return set + " does not allow the command: " + v.Reason, v.Asked
+		}
+	}
+	return "", ""
 }

@@ -149,7 +149,7 @@ func (s *Session) judge(m *jsonrpc.Message, made invocations.Counts) verdict {
 	case toolsCall:
 		v.tool, refused, err = s.call(m.Params)
 		if err == nil && refused == nil {
-			v.refusal, v.asked, err = s.policy.runs(m.Params)
+			v.refusal, v.asked, err = s.policy.runs(m.Params, "name", "_meta")
 		}
 	case "resources/read", "resources/subscribe":
 		refused, err = s.resource(m.Params)

@@ -78,6 +78,7 @@ func Analyze(line string, dialect Dialect, dir string) *Part {
 type analysis struct {
 	left  int // bytes that may still be parsed
 	depth int
+	begun int // commands in words of programs that no table has
 	// The text that is being parsed, and its dialect.
 	src     string
 	dialect Dialect

@@ -13,10 +13,18 @@ func git() row {
 		names: "git", why: "an argument names a program that git starts",
 		options: "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects -C@",
 		entry:   entry{obeys: true, operands: transport},
-		values:  signature,
+		values:  signs,
 		checks: map[string]entry{
 			"clone": {operands: foreign}, "init": {operands: foreign}, "push": {operands: transport, script: remote}, "worktree/add": {operands: foreign},
-			"config": {last: 1, operands: func(s string) bool { return s == "edit" }},
+			"checkout": {
+				operands: pathspec,
+				inPlace:  inPlace{access: Replace, without: "-b -B --orphan -d --detach", refs: true},
+			},
+			"restore": {operands: pathspec, inPlace: inPlace{access: Replace, with: "-W --worktree", without: "-S --staged"}},
+			"rm":      {operands: pathspec, inPlace: inPlace{access: Replace, without: "--cached -n --dry-run"}},
+			"mv":      {operands: pathspec, inPlace: inPlace{access: Replace, without: "-n --dry-run"}},
+			"clean":   {operands: pathspec, inPlace: inPlace{access: Replace, without: "-n --dry-run"}},
+			"config":  {last: 1, operands: func(s string) bool { return s == "edit" }},
 		},
 		sub: map[string]string{
 			"status":                    "-s --short -b --branch --porcelain? --long -u? -v --ignored? -z --show-stash --column? --no-renames --ahead-behind --no-ahead-behind --untracked-files?",
@@ -70,9 +78,10 @@ func git() row {
 			"!notes/list !notes/show": "",
 			"!clean":                  "-n --dry-run -d -x -X -f --force -q --quiet -e= --exclude=",
 			"!gc !fsck":               "--auto -q --quiet --full --no-dangling",
-			"!format-patch":           "--stdout -o> --output-directory> -# -n --numbered --cover-letter --subject-prefix= -v= --signoff -s",
 			"!range-diff":             "--stat --no-color --color? -s --creation-factor=",
 			"!config":                 "-l --list --get= --get-all= --get-regexp= --global --local --system --show-origin --show-scope --name-only -z --bool --int --default=",
+			"!format-patch": "--stdout -o& --output-directory& -# -n --numbered " +
+				"--cover-letter --subject-prefix= -v= --signoff -s",
 		},
 	}
 }
@@ -86,7 +95,10 @@ func builders() []row {
 	return []row{
 		{
 			names: "go", why: "an argument names a program that go starts, or code of another project", long: true, options: "-C@", entry: entry{operands: outside},
-			checks: map[string]entry{"install": {operands: fetched}, "run": {grammar: grammar{early: true}, operands: fetched}},
+			checks: map[string]entry{
+				"install": {operands: fetched}, "run": {grammar: grammar{early: true}, operands: fetched},
+				"fmt": {operands: outside, inPlace: inPlace{access: Rewrite, without: "-n"}},
+			},
 			sub: map[string]string{
 				"!run":          "-v -x -n -race -tags= -trimpath -mod= -p=",
 				"!generate":     "-v -x -n -run= -skip=",
@@ -106,7 +118,9 @@ func builders() []row {
 			},
 		},
 		{
-			names: "cargo", why: "an argument names a program that cargo starts", options: "-v --verbose -q --quiet --color= --locked --offline --frozen -V",
+			names: "cargo", why: "an argument names a program that cargo starts",
+			checks:  map[string]entry{"fmt": {inPlace: inPlace{access: Rewrite, without: "--check"}}},
+			options: "-v --verbose -q --quiet --color= --locked --offline --frozen -V",
 			sub: map[string]string{
 				"build b check c clippy doc d": cargoOptions + " -- -D= -W= -A= -F= --deny= --warn= --allow= --forbid= --no-deps",
 				"!run !r":                      cargoOptions,
@@ -121,7 +135,9 @@ func builders() []row {
 			},
 		},
 		{
-			names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, entry: entry{operands: outside},
+			names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project",
+			passes: true, whole: true,
+			entry:  entry{operands: outside},
 			checks: each(entry{operands: unnamed}, "view info show v pack ci install i add remove rm uninstall update"), options: "-s --silent -q --quiet --no-color --json -v",
 			sub: map[string]string{
 				"ls list ll la outdated why explain":       "-a --all --depth= -g --global --json --long -l --omit= --prod --dev",

@@ -287,6 +287,9 @@ func (a *analysis) operands(p *Part, e *entry, s *scanned) {
 	if e.output || e.target {
 		s.outputs(p, e)
 	}
+	if e.of(s) {
+		s.edited(p, e)
+	}
 }
 
 // outputs adds the files that operands name. A target may be a directory, in which a file of the
@@ -327,12 +330,14 @@ func (a *analysis) option(p *Part, o option) {
 		}
 		o.role, o.value.Text = reads, name
 	}
-	if (o.role == reads || o.role == writes) && strings.ContainsAny(o.value.Text, ":#") {
+	if (o.role == reads || o.role == writes || o.role == fills) && strings.ContainsAny(o.value.Text, ":#") {
 		p.doubt(o.at, "a name with a colon may be of another host, and one with # may become another")
 	}
 	switch o.role {
 	case writes:
 		in = file(text, Write, o.value.Text, p.Dirs)
+	case fills:
+		in = file(text, Replace, o.value.Text, p.Dirs)
 	case reads:
 		in = file(text, Read, o.value.Text, p.Dirs)
 	case enters:

@@ -45,11 +45,12 @@ type entry struct {
 	packs          string
 	// last is the number of operands behind which another one is an output file, 0 for none.
 	last int
+	inPlace
 }
 
 // checksOperands reports whether operands matter for the decision.
 func (e *entry) checksOperands() bool {
-	return e.operands != nil || e.spelled || e.output || e.target || e.last > 0
+	return e.operands != nil || e.spelled || e.output || e.target || e.last > 0 || e.access != Read
 }
 
 // row is an entry as it is written in the tables.
@@ -61,9 +62,9 @@ type row struct {
 	// named, and a "/" parts the words of one.
 	sub    map[string]string
 	checks map[string]entry
-	// long, passes and values are those of grammar.
-	long, passes bool
-	values       func(option, value string) bool
+	// long, whole, apart, passes and values are those of grammar.
+	long, whole, apart, passes bool
+	values                     func(option, value string) bool
 }
 
 // tabled is a row that is read when its program is first asked for: a command line is about few of all programs.
@@ -106,7 +107,7 @@ func program(name string) *entry {
 func (r row) compile() *entry {
 	e := r.entry
 	e.grammar, e.why = newGrammar(r.options+" --help --version"), r.why
-	e.long, e.values = r.long, r.values
+	e.long, e.whole, e.apart, e.values = r.long, r.whole, r.apart, r.values
 	e.early = e.early || e.wraps || r.sub != nil
 	for names, options := range r.sub {
 		for name := range strings.FieldsSeq(names) {
@@ -118,7 +119,8 @@ func (r row) compile() *entry {
 				sub.grammar, sub.why = g, r.why
 				sub.early = c.early
 			}
-			sub.named, sub.long, sub.passes, sub.values = named, r.long, r.passes, r.values
+			sub.named, sub.passes, sub.values = named, r.passes, r.values
+			sub.long, sub.whole, sub.apart = r.long, r.whole, r.apart
 			e.put(strings.Split(name, "/"), sub)
 		}
 	}

@@ -67,6 +67,9 @@ func interpreters() map[string]*language {
 			for word, options := range s.modes {
 				r := row{why: "an argument names code that the interpreter runs", options: options}
 				r.entry.operands = local
+				if word == "fmt" {
+					r.entry.inPlace = inPlace{access: Replace, without: "--check"}
+				}
 				l.modes[word] = r.compile()
 			}
 			for name := range strings.FieldsSeq(s.names) {
@@ -86,7 +89,11 @@ func modules() map[string]*entry {
 		for _, r := range []row{
 			{names: "json.tool", why: "its second operand is an output file", options: "--sort-keys --no-ensure-ascii --json-lines --indent= --tab --no-indent --compact", entry: entry{last: 1}},
 			{names: "unittest", why: "runs the code that its arguments name", options: "-v --verbose -q --quiet -f --failfast -b --buffer -c --catch -k= -s/ -t/ -p= --locals", entry: entry{operands: given}},
-			{names: "venv", why: "writes its operands", options: "--clear --upgrade-deps --without-pip --system-site-packages --prompt=", entry: entry{output: true}},
+			{
+				names: "venv", why: "writes its operands",
+				options: "--clear --upgrade-deps --without-pip --system-site-packages --prompt=",
+				entry:   entry{inPlace: inPlace{access: Replace}},
+			},
 			{names: "compileall py_compile", why: "reads the files that its arguments name", options: "-q -f", entry: entry{operands: given}},
 		} {
 			e := r.compile()

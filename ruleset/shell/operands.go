@@ -104,12 +104,6 @@ func archived(s string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(strings.ToLower(s), end) })
 }
 
-// signature reports whether a format has git ask the program that checks signatures.
-func signature(option, value string) bool {
-	format := option == "--pretty" || option == "--format" || option == "--sort"
-	return format && (strings.Contains(value, "%G") || strings.Contains(value, "signature"))
-}
-
 // each gives several subcommands the same entry.
 func each(e entry, names string) map[string]entry {
 	out := map[string]entry{}

@@ -50,6 +50,7 @@ func operators() []row {
 		},
 		{
 			names: "terraform tofu", why: "runs providers and provisioners", long: true, entry: entry{operands: outside},
+			checks: map[string]entry{"fmt": {operands: outside, inPlace: inPlace{access: Rewrite, without: "-check"}}},
 			sub: map[string]string{
 				"!plan":         "-out> -no-color -input= -lock= -refresh= -target= -compact-warnings -detailed-exitcode",
 				"!validate":     "-json -no-color",

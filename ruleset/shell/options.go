@@ -26,22 +26,30 @@ const (
 	runsCode
 	// runsWordsOf is an option that runs the following words up to ";" or "{} +".
 	runsWordsOf
-	// inside is an option whose value is a name of the project, or a list of such.
+	// inside is an option whose value is a name of the project, or a list of such, fills one whose value is a directory
+	// in which any files are written.
 	inside
+	fills
 	// family is an option with anything of few characters behind its name, in the same word.
 	family
 )
 
 // marks are the characters that stand for roles behind the names in a table.
-var marks = [...]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '^': mayRead, '!': runsCode, '%': runsWordsOf, '/': inside, '*': family}
+var marks = [...]role{
+	'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '^': mayRead,
+	'!': runsCode, '%': runsWordsOf, '/': inside, '&': fills, '*': family,
+}
 
 // grammar is the form of a program's arguments. Options that it does not list are doubts: a list
 // of those that do harm is never complete.
 // See RATIONALE D131.
 type grammar struct {
 	roles map[string]role
-	// long is true where one dash begins a whole name, as in find.
-	long bool
+	// long is true where one dash begins a whole name and "--" has no meaning, as in find; whole where one dash begins
+	// a whole name; apart where letters combine, and the value is the next word. Only other programs read options as
+	// getopt does: letters combine, and the value may stand behind its letter.
+	// See RATIONALE D449.
+	long, whole, apart bool
 	// number is true where a dash and digits are an option.
 	number bool
 	// early is true where the first operand ends the options.
@@ -99,6 +107,8 @@ type scanned struct {
 	operands []int
 	// first is the index of the first operand, or the number of words.
 	first int
+	// dashes is the index of the word "--", 0 without it.
+	dashes int
 	// harmless is true where there are options and all of them only ask for words about the
 	// program.
 	harmless bool
@@ -121,6 +131,7 @@ func (g grammar) scan(p *Part, from int) *scanned {
 	for i := from; i < len(p.Words); i++ {
 		w := p.Words[i]
 		if w.Is("--") && !g.long {
+			s.dashes = i
 			g.dashes(p, s, from, i)
 			break
 		}
@@ -182,7 +193,7 @@ func (s *scanned) rest(from, to int) {
 func (g grammar) one(p *Part, s *scanned, at int) int {
 	text := p.Words[at].Text
 	name, value, attached := strings.Cut(text, "=")
-	if strings.HasPrefix(text, "--") || g.long {
+	if strings.HasPrefix(text, "--") || g.long || g.whole {
 		r, ok := g.roles[name]
 		if !ok && g.ofFamily(p.Words[at]) {
 			return 0
@@ -207,7 +218,11 @@ func (g grammar) one(p *Part, s *scanned, at int) int {
 			s.found = append(s.found, o)
 			continue
 		}
-		return g.value(p, s, o, text[i+1:], i+1 < len(text))
+		value := text[i+1:]
+		if value != "" && g.apart || strings.HasPrefix(value, "=") && r != takes && r != may {
+			p.doubt(at, "programs differ about the value of the option "+o.name)
+		}
+		return g.value(p, s, o, value, value != "")
 	}
 	return 0
 }
@@ -276,10 +291,11 @@ func (o *option) command(p *Part) int {
 
 // judgeOperands adds the doubts about operands that a table names.
 func (s *scanned) judgeOperands(p *Part, e *entry) {
+	edits := e.of(s) && e.to == ""
 	for _, i := range s.operands {
 		w := p.Words[i]
 		// A pattern may become any name of a file, several of them, or a name with a scheme.
-		open := w.Form != Literal && (e.output || e.target || e.last > 0 || w.Wide || !strings.Contains(w.Text, "/"))
+		open := w.Form != Literal && (edits || e.output || e.target || e.last > 0 || w.Wide || !strings.Contains(w.Text, "/"))
 		if e.spelled && number(w) && p.Words[i-1].Is("-j") {
 			continue
 		}

@@ -31,11 +31,16 @@ const (
 	Write
 	// ReadWrite is both.
 	ReadWrite
+	// Rewrite changes the file of a name, if it is one. A directory is for its files of the kind that the program is
+	// about.
+	Rewrite
+	// Replace changes the file of a name, or all files below it.
+	Replace
 )
 
 // String returns the verb of the access.
 func (a Access) String() string {
-	return [...]string{"read", "write", "read and write"}[a]
+	return [...]string{"read", "write", "read and write", "rewrite", "replace"}[a]
 }
 
 // Part is a piece of a command line.
@@ -85,6 +90,9 @@ type Part struct {
 	// From is the index of the word of the program around this part that begins it. A rule that
 	// spells out that word has named this part.
 	From int
+	// Outer is true for a command whose words are in doubt for the program around it, too: where a rule spells out its
+	// name, they count there alone.
+	Outer bool
 	// Inside is true for a part that is inside of that word, which is code.
 	Inside bool
 	// Parts are the parts inside.

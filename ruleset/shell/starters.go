@@ -102,6 +102,7 @@ func (a *analysis) starter(p *Part, why string, from int, colon bool) {
 			p.doubt(i, "an operand of a program that "+why)
 		}
 	}
+	a.started(p, max(from-1, 1))
 }
 
 // strange reports whether an operand may be code, a file of arguments, or a name of elsewhere: a path or an address,

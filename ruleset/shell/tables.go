@@ -92,7 +92,9 @@ func writers() []row {
 		{names: "tar", why: "starts programs, writes files, takes them apart, and asks other hosts",
 			options: "-t --list -z --gzip -j --bzip2 -J --xz --zstd -v --verbose -f< --file< -p --numeric-owner --exclude= -a --auto-compress --strip-components= --wildcards",
 			entry:   entry{script: plainTar, operands: otherHost}},
-		{names: "tree", why: "writes a file", options: "-a -d -f -L= -P= -I= -i -s -h -p -u -g -D -F -r -t -n -C -J -X -N -q --noreport --dirsfirst --filelimit= --prune --gitignore --matchdirs -o>"},
+		{names: "tree", why: "writes a file", apart: true,
+			options: "-a -d -f -L= -P= -I= -i -s -h -p -u -g -D -F -r -t -n -C -J -X -N -q --noreport " +
+				"--dirsfirst --filelimit= --prune --gitignore --matchdirs -o>"},
 		{names: "uniq", why: "its second operand is an output file", options: "-c --count -d --repeated -D -u --unique -i --ignore-case -f= --skip-fields= -s= --skip-chars= -w= --check-chars= -z --zero-terminated", entry: entry{last: 1}},
 		{names: "file", why: "its options compile and load descriptions", options: "-b --brief -i --mime --mime-type --mime-encoding -L --dereference -h --no-dereference -k --keep-going -z -s -N --no-pad -0 --print0 -I -p"},
 		{names: "date", why: "sets the clock", options: "-u --utc -d= --date= -I? --iso-8601? -R --rfc-email --rfc-3339= -r= --reference= -j -v=", entry: entry{operands: func(s string) bool { return s[:min(1, len(s))] != "+" }}},
@@ -144,8 +146,11 @@ func writers() []row {
 			return s == "init" || s == "reset" || strings.HasPrefix(s, "rs") || strings.HasPrefix(s, "i")
 		}}},
 		{names: "arch", why: "runs a command, on some systems", entry: entry{operands: always}},
-		{names: "clang-format", why: "reads further files by its options", long: true, options: "-i -n --dry-run --Werror -verbose --verbose -style= --style=", entry: entry{operands: given}},
-		{names: "tokei cloc scc", why: "starts programs, and writes files, by its options", options: "-f --files -e= --exclude= --exclude-dir= --include-lang= --by-file -C --compact --no-cocomo --sort="},
+		{names: "clang-format", why: "reads further files by its options", long: true,
+			options: "-i -n --dry-run --Werror -verbose --verbose -style= --style=",
+			entry:   entry{operands: given, inPlace: inPlace{access: Rewrite, with: "-i"}}},
+		{names: "tokei cloc scc", why: "starts programs, and writes files, by its options", whole: true,
+			options: "-f --files -e= --exclude= --exclude-dir= --include-lang= --by-file -C --compact --no-cocomo --sort="},
 	}
 }
 

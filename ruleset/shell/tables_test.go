@@ -43,11 +43,23 @@ func TestTables(t *testing.T) {
 		if r.why == "" {
 			t.Errorf("%s has no reason", r.names)
 		}
+		if strings.Contains(r.why, "writes its operands") && !r.compile().writes() {
+			t.Errorf("%s %s, and none is judged as a file", r.names, r.why)
+		}
 		onceIn(t, r.names, r.options)
 		for names, options := range r.sub {
 			onceIn(t, r.names+" "+names, options)
 		}
 	}
+}
+
+// writes reports whether operands of a program, or of a subcommand, are files that it writes.
+func (e *entry) writes() bool {
+	found := e.output || e.target || e.access != Read
+	for _, sub := range e.sub {
+		found = found || sub.writes()
+	}
+	return found
 }
 
 // helped is a long option in a program's help, with its short form and the beginning of its value.

@@ -53,7 +53,12 @@ func (h *Host) open(access shell.Access, path string) (ruleset.Outcome, string) 
 	}
 	what := op.Cap.String() + " " + op.On.At.String()
 	v := h.View.Decide(op)
+	edit := access == shell.Rewrite || access == shell.Replace
 	switch {
+	case v.Allowed() && access == shell.Replace && h.closed(op.On.At):
+		return ruleset.Unknown, "the tool may not update all files below " + op.On.At.String()
+	case !v.Allowed() && edit && found.Kind != ir.File:
+		return ruleset.Unknown, "the tool may not " + what + ", if it is a file's name"
 	case v.Allowed():
 		return ruleset.Allow, "the tool may " + what
 	case v.Rule != nil && v.Rule.Source().Pos.File != "":
@@ -61,4 +66,12 @@ func (h *Host) open(access shell.Access, path string) (ruleset.Outcome, string) 
 	default:
 		return ruleset.Deny, "the tool may not " + what
 	}
+}
+
+// closed reports whether a place below another may not be changed.
+func (h *Host) closed(outer ir.Location) bool {
+	return slices.ContainsFunc(h.View.Entries(), func(e ir.Entry) bool {
+		at := e.Rule.At
+		return at != outer && at.Under(outer) && !h.View.Decide(ir.Access{Cap: ir.Update, On: ir.Direct(at)}).Allowed()
+	})
 }

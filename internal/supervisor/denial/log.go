@@ -218,13 +218,14 @@ func (l *Log) Note(w io.Writer, more string) {
 	}
 }
 
-// hosts are the first hosts that the tool asked for, in parentheses; empty for none.
+// hosts are the first hosts that the tool asked for, in parentheses; empty for none. A request that names none, such as
+// one of HTTP/1.0 without a Host, has no host.
 func (l *Log) hosts() string {
 	const most = 3
 	var out []string
 	for _, s := range l.kept {
 		op, ok := s.Operation.(ir.Connect)
-		if host := visible.Text(op.To.Host.String()); ok && !slices.Contains(out, host) {
+		if host := visible.Text(op.To.Host.String()); ok && host != "" && !slices.Contains(out, host) {
 			out = append(out, host)
 		}
 	}

@@ -118,3 +118,28 @@ func TestLineOfNetwork(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestNamelessHost: a request that names no host is refused as any other, and the hosts of the line are those that were
+// named. It began with an empty one.
+func TestNamelessHost(t *testing.T) {
+	for _, c := range []struct {
+		hosts []ir.Host
+		want  string
+	}{
+		{[]ir.Host{{}}, "was refused once; see there"},
+		{[]ir.Host{{}, name("a.com")}, "was refused 2 times (host a.com); see there"},
+		{[]ir.Host{name("a.com"), {}, name("b.com")}, "was refused 3 times (hosts a.com, b.com); see there"},
+	} {
+		l := NewLog(nil)
+		for i, h := range c.hosts {
+			d := refusedAt("/srv/x", ir.Read)
+			d.Operation, d.Why = ir.Connect{To: ir.Endpoint{Host: h}, Method: "GET"}, "reason "+string(rune('a'+i))
+			l.Add(d)
+		}
+		var said strings.Builder
+		l.Note(&said, "see there")
+		if !strings.HasSuffix(strings.TrimSpace(said.String()), c.want) {
+			t.Errorf("said %q, want %q", said.String(), c.want)
+		}
+	}
+}
