@@ -19,18 +19,42 @@ func TestProtectedNames(t *testing.T) {
 			v.Decide(ir.Access{Cap: ir.Update, On: place}).Allowed()
 	}
 	for _, at := range []string{
-		".git/config.lock", ".git/config.worktree.lock", ".git/info/attributes.lock", ".gitmodules.lock", "HEAD", ".githooks/pre-commit",
+		".git/config.lock", ".git/config.worktree.lock", ".git/info/attributes.lock", ".gitmodules.lock",
+		"HEAD", ".githooks/pre-commit",
 		"access/.accessc/x/new0", ".git/worktrees/w/config.worktree.lock", ".git/modules/m/config.lock",
 		// A build server runs these with its secrets after the next push. Only those of GitHub, GitLab and their
 		// relatives were on the list.
-		"Jenkinsfile", ".travis.yml", "azure-pipelines.yml", ".woodpecker.yml", ".woodpecker/build.yml", ".buildkite/pipeline.yml", "buildkite.yml", "buildkite/pipeline.json",
-		".drone.yml", "appveyor.yml", ".appveyor.yml", "bitbucket-pipelines.yml", ".gitlab-ci.yml", ".circleci/config.yml", ".github/workflows/x.yml",
+		"Jenkinsfile", ".travis.yml", "azure-pipelines.yml", ".woodpecker.yml", ".woodpecker/build.yml",
+		".buildkite/pipeline.yml", "buildkite.yml", "buildkite/pipeline.json",
+		".drone.yml", "appveyor.yml", ".appveyor.yml", "bitbucket-pipelines.yml", ".gitlab-ci.yml",
+		".circleci/config.yml", ".github/workflows/x.yml",
+		// Programs read each of these names without a setting, and run what it says. The list had some names of a
+		// program and lacked others.
+		"lefthook.toml", "lefthook.json", "lefthook-local.yml", ".lefthook.yaml", ".lefthook-local.jsonc",
+		".lefthook/pre-push/x.sh",
+		".config/lefthook.yml", ".config/lefthook-local.toml", ".git-hooks/x", ".overcommit.yml", ".hg/hgrc",
+		".hg/hgrc-not-shared",
+		".hg/sharedpath", ".jj/repo/config.toml", ".jj/workspace-config.toml", ".bzr/branch/branch.conf",
+		"_darcs/prefs/defaults",
+		".pijul/config", ".sl/config", ".git/sl/config", ".qwen/settings.json", ".crush.json", "crush.json",
+		".amp/settings.json",
+		".junie/mcp/mcp.json", ".factory/mcp.json", ".copilot/x", ".grok/settings.json",
+		".helix/languages.toml", ".fleet/run.json",
+		".run/x.run.xml", ".cirrus.yml", ".cirrus.star", "cloudbuild.yaml", "cloudbuild.json", "buildspec.yml",
+		".tekton/x.yaml",
+		".semaphore/semaphore.yml", ".build.yml", ".builds/x.yml", "codemagic.yaml", "bitrise.yml",
+		"screwdriver.yaml", ".envrc",
+		"mise.toml", ".mise.local.toml", ".mise/tasks/x", ".config/mise/config.toml", "mise/config.toml",
+		".tool-versions",
 	} {
 		if can(at) {
 			t.Errorf("%s can be written", at)
 		}
 	}
-	for _, at := range []string{".git/index.lock", ".git/HEAD.lock", ".git/HEAD", ".git/refs/heads/x", "src/HEAD", "access/t/x", "config", "objects", "src/Jenkinsfile", "buildkite/x.yml"} {
+	for _, at := range []string{".git/index.lock", ".git/HEAD.lock", ".git/HEAD", ".git/refs/heads/x", "src/HEAD", "access/t/x", "config", "objects", "src/Jenkinsfile", "buildkite/x.yml",
+		"Makefile", "package.json", ".venv/bin/x", ".cargo/config.toml", ".yarnrc.yml", ".config/x", "mise/x",
+		".hg/store/x",
+		".jj/repo/store/x", "lefthook.md"} {
 		if !can(at) {
 			t.Errorf("%s cannot be written", at)
 		}

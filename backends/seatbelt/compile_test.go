@@ -151,7 +151,7 @@ func TestTooMany(t *testing.T) {
 	tool := ir.NewTool("t")
 	for n := range 1500 {
 		tool.FS = append(tool.FS, ruleAt(n+1, "d/"+strings.Repeat("x", n%100)+string(rune('a'+n/100)), ir.Caps(ir.Read)))
-		if n == 900 {
+		if n == 800 {
 			out := compile(t, tool, backends.Target{Form: backends.Portable})
 			if _, err := sbpl.Parse(string(out.Data), Parameters(tool, ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t"}, proxyPort)); err != nil {
 				t.Fatalf("at %d rules: %v %+v", n, err, out.Refusals)

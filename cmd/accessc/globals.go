@@ -50,17 +50,17 @@ func (g *globals) root() (string, error) {
 }
 
 func (g *globals) findRoot() (string, error) {
+	own, _ := userdir.Root() // without any there is none that a tool could write
 	if g.Dir != "" {
 		if info, err := os.Stat(g.Dir); err != nil || !info.IsDir() {
 			return "", usagef("-C %s: not a directory", g.Dir)
 		}
-		return g.Dir, nil
+		return g.Dir, workspace.Named(g.Dir, own)
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
-	own, _ := userdir.Root() // without any there is none that a tool could write
 	return workspace.Find(cwd, own, source.Lists)
 }
 

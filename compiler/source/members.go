@@ -14,11 +14,11 @@ import (
 const members = "members"
 
 // MembersIn returns the patterns by which a workspace lists the workspaces in it, by the files of its root that are accessc's
-// own. A file that cannot be read lists none.
-func MembersIn(root string) []string {
+// own. A file that cannot be read lists none. The view, unless nil, keeps how the host was looked at.
+func MembersIn(root string, view *hostview.View) []string {
 	var out []string
 	for _, path := range (Request{Root: root}).own() {
-		f, err := readFile(path, path, (*hostview.View)(nil).Open)
+		f, err := readFile(path, path, view.Open)
 		if err != nil {
 			continue
 		}
@@ -26,13 +26,13 @@ func MembersIn(root string) []string {
 			out = append(out, patternsOf(t)...)
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(pattern string) bool { return memberMistake(pattern) != "" })
 }
 
 // Lists reports whether the workspace at a directory lists another one that lies in it. Both paths are canonical.
 func Lists(outer, inner string) bool {
 	rel, err := filepath.Rel(outer, inner)
-	return err == nil && filepath.IsLocal(rel) && IsMember(MembersIn(outer), filepath.ToSlash(rel))
+	return err == nil && filepath.IsLocal(rel) && IsMember(MembersIn(outer, nil), filepath.ToSlash(rel))
 }
 
 // IsMember reports whether patterns list a directory, by its path in the workspace.

@@ -12,9 +12,10 @@ import (
 	"github.com/accessc/accessc/internal/bounded"
 )
 
-// Mentions reports whether the text of a store that could not be loaded names a directory that a path lies in, or breaks off
-// in a name that may become one: what was approved by it cannot be told otherwise. A store without a text approves nothing.
-// known is false where the error may pass, such as a want of descriptors, which a tool can bring about.
+// Mentions reports whether the text of a store that could not be loaded names a directory that a path lies in, or
+// breaks off in a name that may become one: what was approved by it cannot be told otherwise. A store without a
+// text approves nothing. known is false where the error may pass, such as a want of descriptors, which a tool can
+// bring about.
 // See RATIONALE D453.
 func Mentions(store, path string, err error) (mentions, known bool) {
 	if !lasting(err) {
@@ -45,7 +46,8 @@ func lasting(err error) bool {
 	var malformed *malformedError
 	var unfit *unfitError
 	var large bounded.TooLarge
-	return errors.As(err, &malformed) || errors.As(err, &unfit) || errors.As(err, &large) || errors.Is(err, fs.ErrPermission)
+	return errors.As(err, &malformed) || errors.As(err, &unfit) || errors.As(err, &large) ||
+		errors.Is(err, fs.ErrPermission)
 }
 
 // quotes are the parts of a text from a quotation mark to the next one, or to the end: a mark that is missing may have

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -68,6 +69,12 @@ func Compile(opts Options) (*Result, error) {
 	resolver, err := resolve.New(opts.Root, resolve.Through(opts.View))
 	if err != nil {
 		return nil, err
+	}
+	if opts.Tree == nil {
+		own, _ := userdir.Root() // without any there is none that a tool could write
+		if err := workspace.Named(opts.Root, own); err != nil {
+			return nil, err
+		}
 	}
 	if opts.Part != "" {
 		resolver = resolver.Part(opts.Part)

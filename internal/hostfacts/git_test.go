@@ -18,7 +18,7 @@ import (
 func TestGitProtected(t *testing.T) {
 	whole := func(dir string) []string {
 		return []string{dir + "/config", dir + "/config.lock", dir + "/config.worktree", dir + "/config.worktree.lock", dir + "/commondir",
-			dir + "/branches", dir + "/remotes", dir + "/hooks",
+			dir + "/branches", dir + "/remotes", dir + "/hooks", dir + "/sl/config",
 			dir + "/info/attributes", dir + "/info/attributes.lock", dir + "/modules", dir + "/worktrees"}
 	}
 	inner := func(dir string) []string {

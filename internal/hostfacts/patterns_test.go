@@ -82,8 +82,8 @@ func TestPatternsAreProtected(t *testing.T) {
 	}
 }
 
-// TestNamedDirectoriesAreProtected: no tool makes a name that would be a layer of its next start, in a directory that a flag
-// names. Cause: the directory was read, and not remembered as one whose names count.
+// TestNamedDirectoriesAreProtected: no tool makes a name that would be a layer of its next start, in a directory
+// that a flag names. Cause: the directory was read, and not remembered as one whose names count.
 func TestNamedDirectoriesAreProtected(t *testing.T) {
 	for name, c := range map[string]struct{ closed, open []string }{
 		"layers":      {[]string{"layers/a.toml", "layers/d", "layers"}, []string{"x.toml"}},
@@ -98,7 +98,8 @@ func TestNamedDirectoriesAreProtected(t *testing.T) {
 			}
 			root := filepath.Join(dir, "ws")
 			tool := "[tools.t]\nsource = \"local\"\ncommand = \"true\"\n"
-			err = errors.Join(os.MkdirAll(filepath.Join(root, "layers"), 0o755), os.Symlink(".", filepath.Join(root, "self")),
+			err = errors.Join(os.MkdirAll(filepath.Join(root, "layers"), 0o755),
+				os.Symlink(".", filepath.Join(root, "self")),
 				os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(tool), 0o644))
 			if err != nil {
 				t.Skip(err)
@@ -107,7 +108,8 @@ func TestNamedDirectoriesAreProtected(t *testing.T) {
 			if untrusted {
 				req.Configs, req.Untrusted = nil, req.Configs
 			}
-			opts := Options{Options: compiler.Options{Root: root, Layers: req}, State: userdir.Dir(filepath.Join(dir, "state"))}
+			opts := Options{Options: compiler.Options{Root: root, Layers: req}}
+			opts.State = userdir.Dir(filepath.Join(dir, "state"))
 			res, err := Compile(opts)
 			if err != nil || res.Program == nil {
 				t.Fatalf("%v: %v", err, res.Findings)

@@ -11,7 +11,6 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -156,12 +155,7 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 			r.guardPattern(pattern)
 		}
 	}
-	// A directory with a workspace of its own that is moved to where members are listed would be listed.
-	for _, member := range r.Members {
-		for _, mark := range workspace.Marks() {
-			r.guardPattern(member + "/" + mark)
-		}
-	}
+	r.guardMembers(add)
 	r.guardMounted(add)
 	slices.SortFunc(r.guarded, func(a, b ir.ProtectedPath) int { return strings.Compare(a.Path, b.Path) })
 	return r.guarded

@@ -14,10 +14,11 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/rmtree"
 	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
 )
 
 // runPrefix starts the name of every run's directory.
-const runPrefix = "accessc-"
+const runPrefix = workspace.RunPrefix
 
 // contextFile is the path of the Context in the temporary directory.
 const contextFile = "/context.json"

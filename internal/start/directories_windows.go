@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
 )
 
 // runPrefix starts the name of every run's directory.
-const runPrefix = "accessc-"
+const runPrefix = workspace.RunPrefix
 
 // directories makes the private home, and the run's directory with the temporary
 // directory and the Context in it.

@@ -75,9 +75,9 @@ func TestUnreadableApprovals(t *testing.T) {
 	}
 }
 
-// TestOddApprovals: what lies in place of the approvals of some workspace approves nothing, unless its text names the place, and
-// nothing is waited for. Cause: anything but a regular file of mode 0600 stopped all starts from builds and all signatures,
-// and a FIFO in place of the workspace's directory held them up.
+// TestOddApprovals: what lies in place of the approvals of some workspace approves nothing, unless its text names
+// the place, and nothing is waited for. Cause: anything but a regular file of mode 0600 stopped all starts from
+// builds and all signatures, and a FIFO in place of the workspace's directory held them up.
 func TestOddApprovals(t *testing.T) {
 	mount := func(target string) []byte {
 		return []byte(`{"mounts": [{"rule_path": "x", "canonical_target": "` + target + `"}]}`)
@@ -101,7 +101,8 @@ func TestOddApprovals(t *testing.T) {
 			return errors.Join(os.WriteFile(name, mount(filepath.Dir(file)), 0o600), os.Chmod(name, 0o666))
 		}, bad: true},
 		"in a directory for everybody, of the place": {make: func(name, file string) error {
-			return errors.Join(os.WriteFile(name, mount(filepath.Dir(file)), 0o600), os.Chmod(filepath.Dir(name), 0o777))
+			err := os.WriteFile(name, mount(filepath.Dir(file)), 0o600)
+			return errors.Join(err, os.Chmod(filepath.Dir(name), 0o777))
 		}, bad: true},
 		"in a FIFO": {make: func(name, _ string) error {
 			return errors.Join(os.Remove(filepath.Dir(name)), syscall.Mkfifo(filepath.Dir(name), 0o600))

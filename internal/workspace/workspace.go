@@ -30,6 +30,8 @@ type Refused struct {
 	Why string
 	// Outer is the workspace around it that does not list it, empty if that is not the reason.
 	Outer string
+	// Tools says that tools write there, so that it is no workspace by any name.
+	Tools bool
 }
 
 // Error implements error.
@@ -42,10 +44,17 @@ type Lists func(outer, inner string) bool
 // mark, else the top of the git work tree, else the directory itself. state is the directory of
 // accessc's own state, empty if there is none. The error is a *Refused, also at a mark: another
 // directory would have another policy than the file there says. A workspace in another one is refused,
-// and returned, unless that lists it.
-// See RATIONALE D368.
+// and returned, unless that lists it; so is one that a symlink in another workspace leads to.
+// See RATIONALE D368, D454.
 func Find(dir, state string, lists Lists) (string, error) {
-	dir = canonical(dir)
+	root, err := find(canonical(dir), state, lists)
+	if err == nil {
+		err = led(dir, root, state)
+	}
+	return root, err
+}
+
+func find(dir, state string, lists Lists) (string, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if marked(at) {
 			if at, err := checked(at, state); err != nil {
@@ -80,6 +89,20 @@ func Unmarked(dir, state string) error {
 	return nil
 }
 
+// Named returns an error if a directory is no workspace although it is named: tools write there, or it is named by a
+// symlink of another workspace. The error is a *Refused.
+func Named(dir, state string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	root := canonical(dir)
+	if why := writtenByTools(root, state); why != "" {
+		return &Refused{Dir: root, Why: why, Tools: true}
+	}
+	return led(dir, root, state)
+}
+
 // Around returns the workspace that a file lies in, if any mark or work tree says so.
 func Around(file, state string) (root string, ok bool) {
 	for at := filepath.Dir(file); ; at = filepath.Dir(at) {
@@ -109,6 +132,9 @@ func unlisted(root, state string, lists Lists) error {
 }
 
 func checked(dir, state string) (string, error) {
+	if why := writtenByTools(canonical(dir), state); why != "" {
+		return "", &Refused{Dir: dir, Why: why, Tools: true}
+	}
 	why := guarded(dir, state)
 	if why == "" && filepath.IsAbs(state) {
 		for _, name := range hostview.Names(canonical(state)) {
@@ -175,8 +201,13 @@ func guarded(dir, state string) string {
 			return "contains home directories"
 		}
 	}
-	if filepath.IsAbs(state) && Within(canonical(state), dir) {
-		return "contains accessc's own state, which tools must not write"
+	if filepath.IsAbs(state) {
+		switch own := canonical(state); {
+		case Within(own, dir):
+			return "contains accessc's own state, which tools must not write"
+		case Within(dir, own):
+			return inState
+		}
 	}
 	if _, ok := baseDirectory(func(base string) bool { return Within(base, dir) }); ok {
 		return "is a directory of the system"

@@ -128,3 +128,59 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestLed: a workspace that a symlink of another one leads to is refused, named or not, on whatever way the symlink
+// is met; so is a directory that tools write. Cause: the path was made canonical before the workspace around it was
+// looked for, and of accessc's state only the directories around it were none.
+func TestLed(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	t.Setenv("HOME", at("home"))
+	t.Setenv("USERPROFILE", at("home"))
+	t.Setenv("TMPDIR", at("tmp"))
+	t.Setenv("TMP", at("tmp"))
+	const run = "tmp/accessc-1234567890"
+	const drawn = "tmp/accessc-ABCDEFGHIJKLMNOPQRSTUVWXYZ/x"
+	for _, d := range []string{
+		"ws/.jp", "ws/in/deep", "git/.git", "other/.jp/deep", "plain/deep", "state/w/home/t/evil/.jp", "state/w/home/t/.git",
+		run + "/.jp", drawn, "tmp/accessc-main/.jp", "home/.jp",
+	} {
+		if err := os.MkdirAll(at(d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{
+		"ws/docs": "../other", "ws/plain": at("plain"), "ws/again": "docs", "ws/self": "in", "git/docs": "../other",
+		"home/docs": "../other", "docs": "ws/docs", "ws/up": "../plain/deep", "ws/evil": "../state/w/home/t/evil", "link": "ws",
+	} {
+		if err := os.Symlink(filepath.FromSlash(to), at(link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	const neither, byName, both = 0, 1, 2
+	for name, want := range map[string]int{
+		"ws/docs": neither, "ws/docs/.jp": neither, "ws/plain": neither, "ws/plain/deep": neither, "ws/again": neither,
+		"git/docs": neither, "docs": neither, "ws/up": neither, "ws/evil": neither, "link/docs": neither,
+		"state/w/home/t/evil": neither, "state/w/home/t": neither, "state/w": neither, "state": neither, run: neither, drawn: neither,
+		"ws": both, "ws/in/deep": both, "ws/self/deep": both, "link/in": both, "other": both, "plain": both, "home/docs": both,
+		"tmp/accessc-main": both, "git": both, "home": byName,
+	} {
+		var no *Refused
+		_, err := Find(at(name), at("state"), func(string, string) bool { return true })
+		if (err == nil) != (want == both) || err != nil && !errors.As(err, &no) {
+			t.Errorf("%s is found: %v", name, err)
+		}
+		if err := Named(at(name), at("state")); (err == nil) != (want != neither) || err != nil && !errors.As(err, &no) {
+			t.Errorf("%s is named: %v", name, err)
+		}
+	}
+	// In a run, accessc starts tools in the directory of that run.
+	t.Setenv("TMPDIR", at(run))
+	t.Setenv("TMP", at(run))
+	if _, err := Find(at(run), at("state"), nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -99,7 +100,11 @@ func (c *Repeat) root() string {
 		}
 		return ""
 	}
+	own, _ := userdir.Root() // without any there is none that a tool could write
 	dir, err := filepath.Abs(c.dir)
+	if err == nil {
+		err = workspace.Named(dir, own)
+	}
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
