@@ -2,12 +2,12 @@ package source
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"path"
-	"strconv"
+	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/ir"
@@ -17,102 +17,129 @@ import (
 // lines are none of them: TOML reads both alike. See RATIONALE D360.
 var altering = []string{"filter", "ident", "working-tree-encoding"}
 
-// attributes are those of git for one path: by name, the value, or "true".
+const (
+	attributesFile = ".gitattributes"
+	attributesInfo = "info/attributes"
+	// maxAttributes bounds a file of attributes, maxLine its lines: git passes over longer ones (attr.h).
+	maxAttributes, maxLine = 1 << 20, 2048
+)
+
+// attributes are the altering attributes that git may set for one path. Lines that may set an attribute count unless they
+// certainly do not, lines that take an attribute away only if they certainly do: git's own reading is not repeated here.
+// See RATIONALE D445.
 type attributes struct {
-	macros map[string][]string
-	set    map[string]string
+	// macros are the names of those that may set an altering attribute.
+	macros map[string]bool
+	// set has, by altering attribute, the words that may set it and their place.
+	set map[string]string
 }
 
-// altered returns the attribute by which the file of a name differs from its blob in a checkout, empty if none says so.
-func altered(top fs.FS, name string) (string, error) {
-	a := attributes{macros: map[string][]string{}, set: map[string]string{}}
+// attributeText is a file of attributes, and the path from its directory.
+type attributeText struct {
+	file, below string
+	lines       []attributeLine
+}
+
+// attributed returns the words by which the file of a name may differ from its blob in a checkout, empty if no line may
+// have that effect. Own is the directory of the repository, whose attributes win over all others.
+func attributed(top, own fs.FS, name string) (string, error) {
+	var texts []attributeText
 	parts := strings.Split(name, "/")
 	for i := range parts {
-		dir := path.Join(parts[:i]...)
-		text, err := readAttributes(top, path.Join(dir, ".gitattributes"))
+		lines, err := readAttributes(top, path.Join(path.Join(parts[:i]...), attributesFile))
 		if err != nil {
 			return "", err
 		}
-		for line := range strings.Lines(text) {
-			a.line(line, strings.Join(parts[i:], "/"), i == 0)
+		file := path.Join(path.Join(parts[:i]...), attributesFile)
+		texts = append(texts, attributeText{file, strings.Join(parts[i:], "/"), lines})
+	}
+	if own != nil {
+		lines, err := readAttributes(own, attributesInfo)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, attributeText{attributesInfo, name, lines})
+	}
+	a := attributes{macros: macrosOf(texts), set: map[string]string{}}
+	for _, text := range texts {
+		for i := range text.lines {
+			a.line(&text.lines[i], text.below, fmt.Sprintf("%s:%d", text.file, text.lines[i].number))
 		}
 	}
 	for _, name := range altering {
-		switch value := a.set[name]; {
-		case value == "", name == "working-tree-encoding" && (strings.EqualFold(value, "UTF-8") || strings.EqualFold(value, "UTF8")):
-		case value == "true":
-			return name, nil
-		default:
-			return name + "=" + value, nil
+		if a.set[name] != "" {
+			return a.set[name], nil
 		}
 	}
 	return "", nil
 }
 
-// readAttributes reads a file of attributes. Git follows no symlink there.
-func readAttributes(top fs.FS, name string) (string, error) {
-	info, err := fs.Lstat(top, name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return "", nil
+// readAttributes reads a file of attributes. Of a symlink git takes the target's text, or that of the link itself.
+func readAttributes(top fs.FS, name string) ([]attributeLine, error) {
+	entries, err := fs.ReadDir(top, path.Dir(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	data, err := fs.ReadFile(top, name)
-	return string(data), err
+	i := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == path.Base(name) })
+	switch {
+	case i < 0:
+		return nil, nil
+	case !entries[i].Type().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", name)
+	}
+	f, err := top.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && info.Size() > maxAttributes {
+		err = fmt.Errorf("%s is larger than %d bytes", name, maxAttributes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(f)
+	return attributeLines(string(data)), err
+}
+
+// macrosOf returns the names of the macros that may set an altering attribute, by any of their definitions.
+func macrosOf(texts []attributeText) map[string]bool {
+	out := map[string]bool{}
+	for more := true; more; {
+		more = false
+		for _, text := range texts {
+			for i := range text.lines {
+				l := &text.lines[i]
+				if l.macro != "" && !out[l.macro] && slices.ContainsFunc(l.words, func(w string) bool { return l.sets(w, out) != "" }) {
+					out[l.macro], more = true, true
+				}
+			}
+		}
+	}
+	return out
 }
 
 // line applies a line of a file of attributes to a path that is relative to the directory of the file.
-func (a *attributes) line(line, name string, top bool) {
-	line = strings.TrimSpace(line)
-	if line == "" || line[0] == '#' {
-		return
-	}
-	if macro, ok := strings.CutPrefix(line, "[attr]"); ok {
-		if words := strings.Fields(macro); top && len(words) > 0 {
-			a.macros[words[0]] = words[1:]
-		}
-		return
-	}
-	pattern, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
-	if line[0] == '"' {
-		if quoted, err := strconv.QuotedPrefix(line); err == nil {
-			pattern, _ = strconv.Unquote(quoted)
-			rest = line[len(quoted):]
+func (a *attributes) line(l *attributeLine, name, at string) {
+	may, does := l.matches(name)
+	for i := 0; may && i < len(l.words); i++ {
+		w := l.words[i]
+		switch set := l.sets(w, a.macros); {
+		case set == everyAttribute:
+			for _, n := range altering {
+				a.set[n] = w + " (" + at + ")"
+			}
+		case set != "":
+			a.set[set] = w + " (" + at + ")"
+		case does:
+			name, _, _ := strings.Cut(strings.TrimLeft(w, "-!"), "=")
+			delete(a.set, name)
 		}
 	}
-	if attributed(pattern, name) {
-		a.apply(strings.Fields(rest), 0)
-	}
-}
-
-// apply sets attributes, those of macros included.
-func (a *attributes) apply(words []string, depth int) {
-	const deepest = 16
-	for _, w := range words {
-		name, value, valued := strings.Cut(w, "=")
-		switch {
-		case w[0] == '-' || w[0] == '!':
-			delete(a.set, w[1:])
-			continue
-		case !valued:
-			value = "true"
-		}
-		a.set[name] = value
-		if depth < deepest && value == "true" {
-			a.apply(a.macros[name], depth+1)
-		}
-	}
-}
-
-// attributed reports whether a pattern of attributes is about a path. A pattern without a slash is about the last name.
-func attributed(pattern, name string) bool {
-	if rest, ok := strings.CutPrefix(pattern, "/"); ok {
-		pattern = rest
-	} else if !strings.Contains(pattern, "/") {
-		return ir.MatchName(pattern, path.Base(name))
-	}
-	return doublestar.MatchUnvalidated(strings.NewReplacer("{", `\{`, "}", `\}`).Replace(pattern), name)
 }
 
 // checkAltered refuses a layer that a checkout has another text of than the repository.
@@ -128,12 +155,12 @@ func (l *loader) checkAltered(kind ir.Layer, name, file string) *diag.Diagnostic
 	if err != nil {
 		return nil // reading says so
 	}
-	attribute, err := altered(top, path.Join(prefix, at))
+	attribute, err := attributed(top, l.req.Git, path.Join(prefix, at))
 	if err == nil && attribute == "" {
 		return nil
 	}
 	d := diag.New(diag.Altered, ir.Pos{File: name}, 0)
-	d.Label = "the attribute " + attribute + " has git write another text than the one that it keeps and shows"
+	d.Label = "the attribute " + attribute + " may have git write another text than the one that it keeps and shows"
 	if err != nil {
 		d.Label = "the attributes of git cannot be read: " + err.Error()
 	}

@@ -48,6 +48,8 @@ type Request struct {
 	// it keeps them, by attributes there. Of a Tree its commit is looked at.
 	Top    fs.FS
 	Prefix string
+	// Git, unless nil, is the directory that work trees of the repository share, which has attributes of its own.
+	Git fs.FS
 	// View, unless nil, keeps how the host was looked at.
 	View *hostview.View
 }

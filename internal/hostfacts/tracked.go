@@ -69,6 +69,26 @@ func (r *Result) workTree(root string) (top, git string) {
 	}
 }
 
+// attributes has the layers looked at for attributes of git: those of the work tree or the commit, and the repository's own.
+func (r *Result) attributes(opts *Options, root string) {
+	top, git := r.workTree(root)
+	if git == "" {
+		return
+	}
+	if text, ok := r.readText(path.Join(git, "commondir")); ok {
+		if common := strings.TrimRight(text, "\r\n"); path.IsAbs(common) || filepath.IsAbs(common) {
+			git = filepath.ToSlash(common)
+		} else {
+			git = path.Join(git, common)
+		}
+	}
+	opts.Layers.Git = r.view.Below(filepath.FromSlash(git))
+	if opts.Tree == nil {
+		opts.Layers.Top = r.view.Below(filepath.FromSlash(top))
+		opts.Layers.Prefix, _ = resolve.Below(root, top)
+	}
+}
+
 var errIndex = errors.New("found an index that is too large")
 
 // index reads the index of a git directory.

@@ -284,7 +284,11 @@ func (s *scene) hidden(i int) {
 		s.write(s.base+".gitattributes", "**/*.toml other\n") // a macro of the top
 		s.refused = true
 	case "taken away":
-		s.write(s.base+".gitattributes", "* filter=x ident\n*.toml -filter !ident\nlocal.toml eol=lf\n")
+		text := "* filter=x ident\n"
+		for _, name := range []string{"accessc", "config", "local", "layer", "a", "b", "c", "d"} {
+			text += name + ".toml -filter !ident\n"
+		}
+		s.write(s.base+".gitattributes", text+"local.toml eol=lf\n")
 	case "of other files":
 		s.write(s.base+".gitattributes", "*.bin filter=lfs\nsrc/*.toml ident\n/nested/** filter=lfs\n")
 	}
