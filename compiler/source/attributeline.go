@@ -90,8 +90,8 @@ func attributeWords(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(attributeBreaks, r) })
 }
 
-// plainAttributeLine reports whether a line has nothing but a literal pattern and attributes with valid names, with blanks
-// and tabs between them. Of a line with another name git takes nothing.
+// plainAttributeLine reports whether a line has nothing but a literal pattern and attributes with valid names, with
+// blanks and tabs between them. Of a line with another name git takes nothing.
 func plainAttributeLine(line string) bool {
 	words := strings.FieldsFunc(strings.TrimSuffix(line, "\r"), func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(words) == 0 || strings.Trim(words[0], letters+"._/-") != "" {
@@ -119,7 +119,7 @@ func (l *attributeLine) sets(word string, macros map[string]bool) string {
 	switch {
 	case word[0] == '-' || word[0] == '!':
 		return ""
-	case l.plain && name == "working-tree-encoding" && (strings.EqualFold(value, "UTF-8") || strings.EqualFold(value, "UTF8")):
+	case l.plain && name == "working-tree-encoding" && strings.EqualFold(strings.Replace(value, "-", "", 1), "UTF8"):
 		return ""
 	case slices.Contains(altering, name):
 		return name

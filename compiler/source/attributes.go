@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// altering are the attributes by which git makes another text of a blob when it checks it out (gitattributes(5)). Ends of
-// lines are none of them: TOML reads both alike. See RATIONALE D360.
+// altering are the attributes by which git makes another text of a blob when it checks it out (gitattributes(5)). Ends
+// of lines are none of them: TOML reads both alike. See RATIONALE D360.
 var altering = []string{"filter", "ident", "working-tree-encoding"}
 
 const (
@@ -24,8 +24,8 @@ const (
 	maxAttributes, maxLine = 1 << 20, 2048
 )
 
-// attributes are the altering attributes that git may set for one path. Lines that may set an attribute count unless they
-// certainly do not, lines that take an attribute away only if they certainly do: git's own reading is not repeated here.
+// attributes are the altering attributes that git may set for one path. Lines that may set an attribute count unless
+// they certainly do not, lines that take an attribute away only if they certainly do: git's reading is not repeated.
 // See RATIONALE D445.
 type attributes struct {
 	// macros are the names of those that may set an altering attribute.
@@ -114,7 +114,8 @@ func macrosOf(texts []attributeText) map[string]bool {
 		for _, text := range texts {
 			for i := range text.lines {
 				l := &text.lines[i]
-				if l.macro != "" && !out[l.macro] && slices.ContainsFunc(l.words, func(w string) bool { return l.sets(w, out) != "" }) {
+				sets := func(w string) bool { return l.sets(w, out) != "" }
+				if l.macro != "" && !out[l.macro] && slices.ContainsFunc(l.words, sets) {
 					out[l.macro], more = true, true
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func (r attributeRepository) applied(names []string) map[string]string {
 		said := strings.Split(r.git(strings.Join(names, "\x00")+"\x00", args...), "\x00")
 		for i := 0; i+2 < len(said); i += 3 {
 			name, attribute, value := said[i], said[i+1], said[i+2]
-			utf8 := attribute == "working-tree-encoding" && (value == "" || strings.EqualFold(value, "utf-8") || strings.EqualFold(value, "utf8"))
+			utf8 := attribute == "working-tree-encoding" && slices.Contains([]string{"", "UTF-8", "utf-8", "utf8"}, value)
 			if value != "unspecified" && value != "unset" && !utf8 {
 				out[name] = attribute + "=" + value
 			}
@@ -125,11 +126,15 @@ func TestAttributes(t *testing.T) {
 func TestAttributesOfOthers(t *testing.T) {
 	r := newAttributeRepository(t)
 	r.write(".gitattributes", strings.Join([]string{
-		"\ufeff# attributes, filter ident", "* text=auto eol=lf", "*.png binary", "*.rs diff=rust", "*.toml text diff=toml",
-		"*.lfs filter=lfs diff=lfs merge=lfs -text", "*.psd filter=lfs", `"my art.png" filter=lfs`, "big[[:space:]]art.png filter=lfs",
+		"\ufeff# attributes, filter ident", "* text=auto eol=lf", "*.png binary", "*.rs diff=rust",
+		"*.toml text diff=toml",
+		"*.lfs filter=lfs diff=lfs merge=lfs -text", "*.psd filter=lfs", `"my art.png" filter=lfs`,
+		"big[[:space:]]art.png filter=lfs",
 		"assets/** filter=lfs", "/nested/**/*.toml ident", "**/testdata/*.toml filter=lfs", "[attr]lfs filter=lfs",
-		"*.zip lfs", "docs/* linguist-documentation", "vendor/* linguist-vendored=true -diff", "secret/accessc.toml filter=crypt",
-		"accessc.toml ident filter=x working-tree-encoding=latin1", "accessc.toml -ident !filter working-tree-encoding=UTF-8\r",
+		"*.zip lfs", "docs/* linguist-documentation", "vendor/* linguist-vendored=true -diff",
+		"secret/accessc.toml filter=crypt",
+		"accessc.toml ident filter=x working-tree-encoding=latin1",
+		"accessc.toml -ident !filter working-tree-encoding=UTF-8\r",
 		"/conf/a.toml filter=x ident", "/conf/a.toml -ident -filter",
 	}, "\n"))
 	for _, name := range layerNames {
@@ -142,16 +147,24 @@ func TestAttributesOfOthers(t *testing.T) {
 // attributePieces are what random files of attributes are made of.
 var attributePieces = struct{ patterns, words, blanks []string }{
 	[]string{
-		"accessc.toml", "/accessc.toml", "*.toml", "*", "**/*.toml", "acces?c.toml", "ACCESSC.toml", "[a]ccessc.toml", `a\ccessc.toml`,
-		`"accessc.toml"`, `"acc\145ssc.toml"`, `"acc\x65ssc.toml"`, "**/accessc.toml", "conf/a.toml", "conf/**", "a.toml", "/a.toml", "conf/",
-		"**", "*/a.toml", "conf/**/a.toml", "[!b].toml", "[[:alpha:]].toml", "?.toml", "local.toml", "config.*", "!accessc.toml", "c*f*/?.*",
-		"accessc.toml\f", "\u00e4.toml", "*\u00e4", `"accessc.toml`, "[attr]", "[attr]q", "[attr]r", `"[attr]q"`, "[attr]filter", "*ml", "acc*",
-		"#accessc.toml", "\ufeffaccessc.toml", "*.psd", "src/*", "*/*", "[a", "[]a]*", "accessc.toml/", "//accessc.toml", "", "binary", "[attr]binary",
+		"accessc.toml", "/accessc.toml", "*.toml", "*", "**/*.toml", "acces?c.toml", "ACCESSC.toml",
+		"[a]ccessc.toml", `a\ccessc.toml`,
+		`"accessc.toml"`, `"acc\145ssc.toml"`, `"acc\x65ssc.toml"`, "**/accessc.toml", "conf/a.toml",
+		"conf/**", "a.toml", "/a.toml", "conf/",
+		"**", "*/a.toml", "conf/**/a.toml", "[!b].toml", "[[:alpha:]].toml", "?.toml", "local.toml",
+		"config.*", "!accessc.toml", "c*f*/?.*",
+		"accessc.toml\f", "\u00e4.toml", "*\u00e4", `"accessc.toml`, "[attr]", "[attr]q", "[attr]r",
+		`"[attr]q"`, "[attr]filter", "*ml", "acc*",
+		"#accessc.toml", "\ufeffaccessc.toml", "*.psd", "src/*", "*/*", "[a", "[]a]*", "accessc.toml/",
+		"//accessc.toml", "", "binary", "[attr]binary",
 	},
 	[]string{
-		"ident", "-ident", "!ident", "ident=", "filter=x", "-filter", "!filter", "filter", "filter=", "working-tree-encoding=latin1", "q", "-q", "r",
-		"working-tree-encoding=UTF-8", "-working-tree-encoding", "working-tree-encoding=", "text", "-a.b/c", "-bad~name", "\u00a0", "!r", "q=1",
-		"binary", "-builtin_x", "--ident", "-!filter", "ident=false", "=x", "-", "\"ident", "ident\f", "\vident", "x\x00ident", "\x00",
+		"ident", "-ident", "!ident", "ident=", "filter=x", "-filter", "!filter", "filter", "filter=",
+		"working-tree-encoding=latin1", "q", "-q", "r",
+		"working-tree-encoding=UTF-8", "-working-tree-encoding", "working-tree-encoding=", "text",
+		"-a.b/c", "-bad~name", "\u00a0", "!r", "q=1",
+		"binary", "-builtin_x", "--ident", "-!filter", "ident=false", "=x", "-", "\"ident", "ident\f",
+		"\vident", "x\x00ident", "\x00",
 		"working-tree-encoding=UTF-8\f", "working-tree-encoding=utf8x", "-ident=x", "!!ident", "-diff",
 	},
 	[]string{" ", " ", " ", "\t", "  ", "\r", "\r\n", "\f", "\u00a0", ""},
@@ -176,7 +189,7 @@ func drawAttributes(r *rand.Rand) string {
 	return out.String()
 }
 
-// TestAttributesAsGit: git applies no altering attribute to a layer that is not refused, whatever the files of attributes.
+// TestAttributesAsGit: git applies no altering attribute to a layer that is not refused, by any files of attributes.
 func TestAttributesAsGit(t *testing.T) {
 	seen := map[string]int{}
 	seed := epoch.Seed(t)
@@ -208,7 +221,9 @@ func TestAttributesAsGit(t *testing.T) {
 			refused := r.refused(name)
 			switch {
 			case applied[name] != "" && refused == "":
-				maps.DeleteFunc(texts, func(k, _ string) bool { return strings.HasPrefix(k, "d") && !strings.HasPrefix(name, filepath.Dir(k)) })
+				maps.DeleteFunc(texts, func(k, _ string) bool {
+					return strings.HasPrefix(k, "d") && !strings.HasPrefix(name, filepath.Dir(k))
+				})
 				t.Fatalf("%s: git applies %s: %q", name, applied[name], texts)
 			case applied[name] != "":
 				seen["applied"]++

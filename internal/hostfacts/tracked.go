@@ -69,7 +69,7 @@ func (r *Result) workTree(root string) (top, git string) {
 	}
 }
 
-// attributes has the layers looked at for attributes of git: those of the work tree or the commit, and the repository's own.
+// attributes has the compiler look at git's attributes of the layers, in the work tree and in the repository itself.
 func (r *Result) attributes(opts *Options, root string) {
 	top, git := r.workTree(root)
 	if git == "" {
