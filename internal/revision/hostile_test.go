@@ -147,13 +147,14 @@ func TestLazyFetch(t *testing.T) {
 	}
 }
 
-// TestModes: modes that git does not write, and reads by their bits, are not guessed at. Cause: a symlink, and a submodule,
-// of such a mode was a file in comparisons.
+// TestModes: modes that git does not write, and reads by their bits, are not guessed at. Cause: a symlink of such a mode,
+// or a submodule, was a file in comparisons.
 func TestModes(t *testing.T) {
 	r := newRepository(t)
 	blob, tree := r.blob("x"), r.git("", "hash-object", "-w", "-t", "tree", "/dev/null")
 	known := map[string]fs.FileMode{
-		"40000": fs.ModeDir, "040000": fs.ModeDir, "100644": 0, "100755": 0, "100664": 0, "120000": fs.ModeSymlink, "160000": fs.ModeDir,
+		"40000": fs.ModeDir, "040000": fs.ModeDir, "100644": 0, "100755": 0, "100664": 0,
+		"120000": fs.ModeSymlink, "160000": fs.ModeDir,
 	}
 	modes := []string{
 		"120777", "10644", "0", "1", "644", "20644", "60644", "140000", "160644", "170644", "777777777", "40755", "0100644", "0120000",
