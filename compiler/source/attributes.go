@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -40,27 +41,47 @@ type attributeText struct {
 	lines       []attributeLine
 }
 
+// checkout is a work tree or a commit, as git makes files of it.
+type checkout struct {
+	top fs.FS
+	// own, unless nil, is the directory of the repository. Commits may use the macros there; what the user sets for paths
+	// by other lines is the user's.
+	own fs.FS
+	// fold, unless nil, is Request.Fold.
+	fold func(string) string
+	dirs map[string]listing
+}
+
+// listing is a directory of a checkout: its entries by name, and their names by their folded form.
+type listing struct {
+	entries map[string]fs.DirEntry
+	folded  map[string][]string
+	lines   []attributeLine
+	err     error
+}
+
 // attributed returns the words by which the file of a name may differ from its blob in a checkout, empty if no line may
-// have that effect. Own is the directory of the repository, whose attributes win over all others.
-func attributed(top, own fs.FS, name string) (string, error) {
+// have that effect.
+func (c *checkout) attributed(name string) (string, error) {
 	var texts []attributeText
 	parts := strings.Split(name, "/")
 	for i := range parts {
-		lines, err := readAttributes(top, path.Join(path.Join(parts[:i]...), attributesFile))
-		if err != nil {
-			return "", err
+		dir := path.Join(parts[:i]...)
+		in := c.list(c.top, dir, attributesFile)
+		if in.err != nil {
+			return "", in.err
 		}
-		file := path.Join(path.Join(parts[:i]...), attributesFile)
-		texts = append(texts, attributeText{file, strings.Join(parts[i:], "/"), lines})
+		texts = append(texts, attributeText{path.Join(dir, attributesFile), strings.Join(parts[i:], "/"), in.lines})
 	}
-	if own != nil {
-		lines, err := readAttributes(own, attributesInfo)
-		if err != nil {
-			return "", err
+	macros := slices.Clone(texts)
+	if c.own != nil {
+		in := c.list(c.own, path.Dir(attributesInfo), path.Base(attributesInfo))
+		if in.err != nil {
+			return "", in.err
 		}
-		texts = append(texts, attributeText{attributesInfo, name, lines})
+		macros = append(macros, attributeText{lines: in.lines})
 	}
-	a := attributes{macros: macrosOf(texts), set: map[string]string{}}
+	a := attributes{macros: macrosOf(macros), set: map[string]string{}}
 	for _, text := range texts {
 		for i := range text.lines {
 			a.line(&text.lines[i], text.below, fmt.Sprintf("%s:%d", text.file, text.lines[i].number))
@@ -74,20 +95,59 @@ func attributed(top, own fs.FS, name string) (string, error) {
 	return "", nil
 }
 
+// list reads a directory and the file of attributes in it, once.
+func (c *checkout) list(tree fs.FS, dir, file string) listing {
+	key := dir + "/" + file
+	if in, ok := c.dirs[key]; ok {
+		return in
+	}
+	in := listing{entries: map[string]fs.DirEntry{}, folded: map[string][]string{}}
+	entries, err := fs.ReadDir(tree, cmp.Or(dir, "."))
+	if !errors.Is(err, fs.ErrNotExist) {
+		in.err = err
+	}
+	for _, e := range entries {
+		in.entries[e.Name()] = e
+		if c.fold != nil {
+			f := c.fold(e.Name())
+			in.folded[f] = append(in.folded[f], e.Name())
+		}
+	}
+	if e := in.entries[file]; e != nil && in.err == nil {
+		in.lines, in.err = readAttributes(tree, path.Join(dir, file), e)
+	}
+	c.dirs[key] = in
+	return in
+}
+
+// alike returns a name that some file systems take for that of a path or a directory around it, or of a file of
+// attributes on the way; empty for none. Names of the first parts are those of the user's disk, and not looked at.
+func (c *checkout) alike(name string, from int) string {
+	if c.fold == nil {
+		return ""
+	}
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		dir := path.Join(parts[:i]...)
+		in := c.list(c.top, dir, attributesFile)
+		own := []string{attributesFile}
+		if i >= from {
+			own = append(own, parts[i])
+		}
+		for _, name := range own {
+			for _, other := range in.folded[c.fold(name)] {
+				if other != name {
+					return path.Join(dir, other)
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // readAttributes reads a file of attributes. Of a symlink git takes the target's text, or that of the link itself.
-func readAttributes(top fs.FS, name string) ([]attributeLine, error) {
-	entries, err := fs.ReadDir(top, path.Dir(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == path.Base(name) })
-	switch {
-	case i < 0:
-		return nil, nil
-	case !entries[i].Type().IsRegular():
+func readAttributes(top fs.FS, name string, e fs.DirEntry) ([]attributeLine, error) {
+	if !e.Type().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file", name)
 	}
 	f, err := top.Open(name)
@@ -143,20 +203,33 @@ func (a *attributes) line(l *attributeLine, name, at string) {
 	}
 }
 
-// checkAltered refuses a layer that a checkout has another text of than the repository.
-func (l *loader) checkAltered(kind ir.Layer, name, file string) *diag.Diagnostic {
+// checkout returns the checkout in which layers of a kind lie and the path of the workspace there; nil where nobody
+// asked for it.
+func (l *loader) checkout(kind ir.Layer) (c *checkout, prefix string) {
 	top, prefix := l.req.Top, l.req.Prefix
 	if r, ok := l.req.Tree.(interface{ Whole() (fs.FS, string) }); ok {
 		top, prefix = r.Whole()
 	}
 	if top == nil || l.req.Tree != nil && !l.revised(kind) {
+		return nil, ""
+	}
+	if l.git == nil {
+		l.git = &checkout{top, l.req.Git, l.req.Fold, map[string]listing{}}
+	}
+	return l.git, prefix
+}
+
+// checkAltered refuses a layer that a checkout has another text of than the repository.
+func (l *loader) checkAltered(kind ir.Layer, name, file string) *diag.Diagnostic {
+	c, prefix := l.checkout(kind)
+	if c == nil {
 		return nil
 	}
 	at, _, err := l.workspace(kind).follow(file)
 	if err != nil {
 		return nil // reading says so
 	}
-	attribute, err := attributed(top, l.req.Git, path.Join(prefix, at))
+	attribute, err := c.attributed(path.Join(prefix, at))
 	if err == nil && attribute == "" {
 		return nil
 	}
@@ -165,8 +238,44 @@ func (l *loader) checkAltered(kind ir.Layer, name, file string) *diag.Diagnostic
 	if err != nil {
 		d.Label = "the attributes of git cannot be read: " + err.Error()
 	}
-	d.Hint = "take it away in .gitattributes, such as by a line behind the others: " + path.Base(at) + " -filter -ident -working-tree-encoding"
+	d.Hint = "take it away in .gitattributes, such as by a line behind the others: " +
+		path.Base(at) + " -filter -ident -working-tree-encoding"
 	return &d
+}
+
+// checkAlike refuses names that a file system takes for that of a layer, or of a directory of layers, although git does
+// not: a checkout there has other layers.
+// See RATIONALE D448.
+func (l *loader) checkAlike(kind ir.Layer, file string) {
+	c, prefix := l.checkout(kind)
+	if c == nil || l.req.User == file {
+		return
+	}
+	from := 0
+	if l.req.Tree == nil && prefix != "" && prefix != "." {
+		from = strings.Count(prefix, "/") + 1
+	}
+	names := []string{}
+	if name, ok := l.workspace(kind).holds(file); ok {
+		names = append(names, name)
+	}
+	if at, _, err := l.workspace(kind).follow(file); err == nil {
+		names = append(names, at)
+	}
+	for _, name := range names {
+		other := c.alike(path.Join(prefix, name), from)
+		if other == "" || l.alike[other] {
+			continue
+		}
+		if l.alike == nil {
+			l.alike = map[string]bool{}
+		}
+		l.alike[other] = true
+		d := diag.New(diag.Altered, ir.Pos{File: l.name(file)}, 0)
+		d.Label = "a file system that does not tell upper from lower case takes " + other + " for a part of it"
+		d.Hint = "rename or remove " + other
+		l.diags.Add(d)
+	}
 }
 
 // submoduleError is the reason why a layer of a revision is not known.

@@ -75,7 +75,8 @@ func (r attributeRepository) applied(names []string) map[string]string {
 // refused returns the reason why a layer is refused.
 func (r attributeRepository) refused(name string) string {
 	r.Helper()
-	why, err := attributed(os.DirFS(r.dir), os.DirFS(filepath.Join(r.dir, ".git")), name)
+	c := &checkout{os.DirFS(r.dir), os.DirFS(filepath.Join(r.dir, ".git")), nil, map[string]listing{}}
+	why, err := c.attributed(name)
 	if err != nil {
 		return err.Error()
 	}
@@ -93,7 +94,9 @@ func TestAttributes(t *testing.T) {
 		deep += fmt.Sprintf("[attr]m%d m%d\n", i+1, i)
 	}
 	r := newAttributeRepository(t)
+	r.write(".git/info/attributes", "[attr]own ident\n* filter=x\n")
 	for name, text := range map[string]string{
+		"a macro of the repository":     "accessc.toml own\n",
 		"a macro after its use":         "accessc.toml q\n[attr]q ident\n",
 		"many macros":                   deep + "accessc.toml m20\n",
 		"a mark":                        "\ufeffaccessc.toml ident\n",
@@ -125,6 +128,7 @@ func TestAttributes(t *testing.T) {
 // TestAttributesOfOthers: attributes as repositories have them refuse no layer.
 func TestAttributesOfOthers(t *testing.T) {
 	r := newAttributeRepository(t)
+	r.write(".git/info/attributes", "* filter=annex\n.* !filter\n")
 	r.write(".gitattributes", strings.Join([]string{
 		"\ufeff# attributes, filter ident", "* text=auto eol=lf", "*.png binary", "*.rs diff=rust",
 		"*.toml text diff=toml",
@@ -202,7 +206,8 @@ func TestAttributesAsGit(t *testing.T) {
 		draw := epoch.Source(seed, uint64(n))
 		texts[".gitattributes"], texts[".git/info/attributes"] = "[attr]r filter=y\n", ""
 		if n%2 == 0 {
-			texts[".gitattributes"], texts[".git/info/attributes"] = drawAttributes(draw), drawAttributes(draw)
+			texts[".gitattributes"] = drawAttributes(draw)
+			texts[".git/info/attributes"] = "[attr]q " + attributePieces.words[draw.IntN(9)] + "\n"
 		}
 		var names []string
 		for i := range dirs {

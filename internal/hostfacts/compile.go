@@ -107,6 +107,9 @@ func Compile(opts Options) (*Result, error) {
 	if r.Tracked = opts.Layers.Tracked; r.Tracked && opts.Sensitive {
 		r.Report(r.trackedFinding())
 	}
+	if opts.Tree == nil && opts.Sensitive {
+		r.Report(r.alikeFindings(resolver.Root)...)
+	}
 	r.check(opts)
 	if opts.Tree == nil && (opts.Resolve || opts.Sensitive) {
 		return r, r.guards()

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/revision"
 	"github.com/accessc/accessc/internal/userdir"
@@ -378,7 +379,7 @@ func compareAll(t *testing.T, c checkout, scenes []*scene) {
 		t.Fatal(err)
 	}
 	defer tree.Close()
-	revised, _, err := workspace.Further(tree)
+	revised, _, err := workspace.Further(tree, resolve.Fold)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +387,7 @@ func compareAll(t *testing.T, c checkout, scenes []*scene) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := workspace.FurtherOf(files); err != nil || !slices.Equal(found, revised) {
+	if found, err := workspace.FurtherOf(files, resolve.Fold); err != nil || !slices.Equal(found, revised) {
 		t.Errorf("workspaces of the work tree: %v, %v, of the revision: %v", found, err, revised)
 	}
 	for _, s := range scenes {
