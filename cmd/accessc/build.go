@@ -132,7 +132,10 @@ func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*hostfacts.Result
 }
 
 func (c *buildCmd) request(res *hostfacts.Result, bs []backends.Backend) build.Request {
-	req := build.Request{Program: res.Program, Rulesets: res.Rulesets, Backends: bs, Form: backends.Portable}
+	req := build.Request{
+		Program: res.Program, Rulesets: res.Rulesets, Backends: bs, Form: backends.Portable,
+		Workspace: filepath.FromSlash(res.Resolver.Root),
+	}
 	if len(c.Tools) > 0 {
 		req.Only = c.Tools
 	}

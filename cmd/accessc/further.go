@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/hostfacts"
@@ -78,7 +79,7 @@ func (g *globals) furtherSide(opts hostfacts.Options) (*side, error) {
 // apart are repositories that were passed over: where git lists the files, those that members list.
 func furtherDirs(root string, tree fs.ReadLinkFS, members []string) (dirs, apart []string, err error) {
 	if tree != nil {
-		return workspace.Further(tree)
+		return workspace.Further(tree, resolve.Fold)
 	}
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return nil, nil, err
@@ -90,17 +91,17 @@ func furtherDirs(root string, tree fs.ReadLinkFS, members []string) (dirs, apart
 	defer disk.Close()
 	r, err := revision.Find(root)
 	if err != nil || r.Bare() {
-		return workspace.Further(disk.FS())
+		return workspace.Further(disk.FS(), resolve.Fold)
 	}
 	files, err := r.Files(workspace.Marks()...)
 	if err != nil {
-		return workspace.Further(disk.FS())
+		return workspace.Further(disk.FS(), resolve.Fold)
 	}
 	gone := func(name string) bool {
 		_, err := disk.Lstat(filepath.FromSlash(name))
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	dirs, err = workspace.FurtherOf(slices.DeleteFunc(files, gone))
+	dirs, err = workspace.FurtherOf(slices.DeleteFunc(files, gone), resolve.Fold)
 	return dirs, repositories(disk.FS(), members), err
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
 )
 
 // verifyCmd is "accessc verify".
@@ -66,6 +68,9 @@ type problemDoc struct {
 func (c *verifyCmd) Run(g *globals) error {
 	if info, err := os.Stat(c.Manifest); err == nil && info.IsDir() {
 		c.Manifest = filepath.Join(c.Manifest, build.ManifestFile)
+	}
+	if err := direct(c.Manifest); err != nil {
+		return usagef("%v", err)
 	}
 	m, text, err := readManifest(c.Manifest)
 	if err != nil {
@@ -157,6 +162,19 @@ func are(n int, word string) string {
 		return plural.Count(n, word) + " is"
 	}
 	return plural.Count(n, word) + " are"
+}
+
+// direct returns an error if a symlink of the workspace around a file leads to it.
+func direct(file string) error {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	own, _ := userdir.Root() // without any no workspace has it
+	if root, ok := workspace.Around(abs, own); ok {
+		_, err = workspace.Direct(root, abs)
+	}
+	return err
 }
 
 // readManifest reads a manifest that is given by name, and returns its text as well.

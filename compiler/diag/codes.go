@@ -173,7 +173,7 @@ func registry() map[Code]entry {
 			TooManyRules:    {Error, "too many rules for a target"},
 			Inexpressible:   {Error, "a rule cannot be written for a target"},
 			LocalTracked:    {Warning, "the layer of one checkout is committed"},
-			Altered:         {Error, "git writes another text of a layer than it keeps"},
+			Altered:         {Error, "a checkout may have another layer than git shows"},
 			NotWorkspace:    {Error, "a directory that is not taken as workspace by itself"},
 			BadSigner:       {Error, "a signer has no usable key"},
 			OpenSigners:     {Error, "a file does not count that says who may sign"},

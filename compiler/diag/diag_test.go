@@ -270,3 +270,33 @@ func TestTextFits(t *testing.T) {
 		}
 	}
 }
+
+// counted is a file of one line that counts how often it is asked for.
+type counted struct {
+	line  string
+	asked int
+}
+
+func (c *counted) Line(string, int) (string, bool) { c.asked++; return c.line, true }
+
+// TestOneLongLine: a file of one line with many findings was looked at, and written, whole for each of them.
+func TestOneLongLine(t *testing.T) {
+	src := &counted{line: strings.Repeat("äb ", 50_000)}
+	var l diag.List
+	for i := range 2000 {
+		l = append(l, diag.New(diag.NothingThere, ir.Pos{File: "a.toml", Line: 1, Col: 1 + 51*i}, 3))
+	}
+	var text, machine strings.Builder
+	if err := (diag.Text{Lines: src}).Write(&text, l); err != nil {
+		t.Fatal(err)
+	}
+	if err := diag.WriteJSON(&machine, l, src); err != nil {
+		t.Fatal(err)
+	}
+	if src.asked != 2 || text.Len() > 2000*len(l) || machine.Len() > 2000*len(l) {
+		t.Errorf("the line was asked for %d times, and %d and %d bytes were written", src.asked, text.Len(), machine.Len())
+	}
+	if n := strings.Count(machine.String(), `"span": 2`); n != len(l) {
+		t.Errorf("%d spans are of two characters, expected %d", n, len(l))
+	}
+}

@@ -53,18 +53,24 @@ type jsonRelated struct {
 	Note   string `json:"note"`
 }
 
+// maxSource bounds the source lines in JSON, in bytes: a longer one is left out.
+const maxSource = 4096
+
 // WriteJSON renders findings as one JSON object.
 func WriteJSON(w io.Writer, l List, lines Lines) error {
 	rep := jsonReport{FormatVersion, []jsonDiag{}, l.Count(Error), l.Count(Warning)}
+	q := &quote{lines: lines}
 	for _, d := range l {
 		j := jsonDiag{
 			Code: d.Code, Severity: d.Severity.String(), Message: d.Message, Path: d.Path,
 			File: d.At.File, Line: d.At.Line, Column: d.At.Col, Span: d.Span, Detail: d.Label, Hint: d.Hint,
 		}
-		var ok bool
-		if j.Source, ok = lines.Line(d.At.File, d.At.Line); ok {
-			start, end := marked(j.Source, d.At.Col, d.Span)
-			j.Span = utf8.RuneCountInString(j.Source[start:end])
+		if text, ok := q.find(d.At); ok {
+			start, end := q.marked(d.At.Col, d.Span)
+			j.Span = utf8.RuneCountInString(text[start:end])
+			if len(text) <= maxSource {
+				j.Source = text
+			}
 		}
 		for _, r := range d.Related {
 			j.Related = append(j.Related, jsonRelated{r.At.File, r.At.Line, r.At.Col, r.Note})

@@ -23,11 +23,12 @@ type Text struct {
 // Write renders every finding, separated by blank lines.
 func (t Text) Write(w io.Writer, l List) error {
 	var b strings.Builder
+	q := &quote{lines: t.Lines}
 	for i, d := range l {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		t.one(&b, d)
+		t.one(&b, q, d)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -65,7 +66,7 @@ func (t Text) paint(color, s string) string {
 	return "\x1b[" + color + "m" + s + "\x1b[0m"
 }
 
-func (t Text) one(b *strings.Builder, d Diagnostic) {
+func (t Text) one(b *strings.Builder, q *quote, d Diagnostic) {
 	color := red
 	if d.Severity == Warning {
 		color = yellow
@@ -77,7 +78,7 @@ func (t Text) one(b *strings.Builder, d Diagnostic) {
 	if d.At.File != "" {
 		fmt.Fprintf(b, "%s%s %s\n", pad, t.paint(blue, "-->"), visible.Text(d.At.String()))
 	}
-	t.snippet(b, d, pad, color)
+	t.snippet(b, q, d, pad, color)
 	for _, r := range d.Related {
 		at := visible.Text(r.At.String())
 		if at != "" {
@@ -132,11 +133,8 @@ func (t Text) wrap(text string, indent int) []string {
 
 // snippet shows the source line with a caret below what was found. Without a line
 // the label alone is shown.
-func (t Text) snippet(b *strings.Builder, d Diagnostic, pad, color string) {
-	line, ok := "", false
-	if t.Lines != nil && d.At.Line > 0 {
-		line, ok = t.Lines.Line(d.At.File, d.At.Line)
-	}
+func (t Text) snippet(b *strings.Builder, q *quote, d Diagnostic, pad, color string) {
+	line, ok := q.find(d.At)
 	if !ok {
 		if d.Label != "" {
 			mark := t.paint(blue, "=")
@@ -147,7 +145,8 @@ func (t Text) snippet(b *strings.Builder, d Diagnostic, pad, color string) {
 		}
 		return
 	}
-	shown, col, span := t.window(line, d.At.Col, d.Span, len(pad)+3)
+	start, end := q.marked(d.At.Col, max(d.Span, 1))
+	shown, col, span := t.window(line, start, end, len(pad)+3)
 	bar := t.paint(blue, "|")
 	fmt.Fprintf(b, "%s %s\n", pad, bar)
 	fmt.Fprintf(b, "%s %s %s\n", t.paint(blue, strconv.Itoa(d.At.Line)), bar, shown)
@@ -187,14 +186,15 @@ const maxShown = 120
 
 // window returns the part of a line that is worth showing, made printable, a tab as one blank, and
 // where the caret goes in it: its offset and its length in characters.
-func (t Text) window(line string, col, span, indent int) (shown string, offset, length int) {
+func (t Text) window(line string, start, end, indent int) (shown string, offset, length int) {
 	most := maxShown
 	if t.Width > 0 {
 		most = min(most, max(t.Width-indent-2, minLabel))
 	}
-	line = strings.ReplaceAll(line, "\t", " ")
-	start, end := marked(line, col, max(span, 1))
-	before, found, after := visible.Text(line[:start]), visible.Text(line[start:end]), visible.Text(line[end:])
+	part := func(s string) string { return visible.Text(strings.ReplaceAll(s, "\t", " ")) }
+	// A line may be as long as a file: no more of it is looked at than is shown.
+	before, found := part(tail(line[:start], 2*most)), part(head(line[start:end], 2*most))
+	after := part(head(line[end:], 2*most))
 	offset, length = utf8.RuneCountInString(before), max(utf8.RuneCountInString(found), 1)
 	all := []rune(before + found + after)
 	if len(all) <= most {
@@ -213,13 +213,4 @@ func (t Text) window(line string, col, span, indent int) (shown string, offset, 
 		shown += "…"
 	}
 	return shown, offset - from, min(length, max(to-offset, 1))
-}
-
-// marked returns the bytes of a line that a finding is about: span bytes from a column.
-func marked(line string, col, span int) (start, end int) {
-	for n := 1; n < col && start < len(line); n++ {
-		_, size := utf8.DecodeRuneInString(line[start:])
-		start += size
-	}
-	return start, min(start+span, len(line))
 }

@@ -139,6 +139,9 @@ func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error)
 	if first == len(parts) {
 		return []string{base}, nil
 	}
+	if l.confined {
+		l.checkAlike(kind, base)
+	}
 	for _, p := range parts[first:] {
 		if p == ".." || !doublestar.ValidatePattern(p) {
 			return nil, errPattern

@@ -48,6 +48,11 @@ type Request struct {
 	// it keeps them, by attributes there. Of a Tree its commit is looked at.
 	Top    fs.FS
 	Prefix string
+	// Git, unless nil, is the directory that work trees of the repository share, which has macros of its own.
+	Git fs.FS
+	// Fold, unless nil, returns a form that is equal for names that some file systems do not tell apart. With Top or of a
+	// Tree, layers are refused that have such a name beside their own.
+	Fold func(string) string
 	// View, unless nil, keeps how the host was looked at.
 	View *hostview.View
 }
@@ -107,6 +112,8 @@ func Load(req Request) (Set, diag.List) {
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, "accessc.toml"))
 	if !req.Shared || req.Tracked || req.Tree != nil {
 		l.optional(ir.LayerLocal, req.LocalPath())
+	} else {
+		l.checkAlike(ir.LayerLocal, req.LocalPath())
 	}
 	for _, c := range req.Configs {
 		l.config(c)
@@ -142,6 +149,9 @@ type loader struct {
 	trust    []trust
 	narrow   bool
 	confined bool
+	// git is the checkout of the workspace, and alike are the names in it that were reported.
+	git   *checkout
+	alike map[string]bool
 }
 
 // merged is a file that has its place. One that an untrusted layer extends keeps the
@@ -200,6 +210,7 @@ func (l *loader) optional(kind ir.Layer, path string) {
 		if err := inSubmodule(l.workspace(kind).tree, at); err != nil {
 			l.unreadable(path, err.Error())
 		}
+		l.checkAlike(kind, absolute(path))
 		return
 	}
 	l.file(kind, path, ir.Pos{})
@@ -316,6 +327,7 @@ func (l *loader) read(kind ir.Layer, name, path string) (*File, *diag.Diagnostic
 		l.reads.bytes += len(f.Data)
 	}
 	if err == nil && l.confined {
+		l.checkAlike(kind, path)
 		err = l.checkAltered(kind, name, path)
 	}
 	return f, err

@@ -32,6 +32,8 @@ type Request struct {
 	Node func(place string) (ir.NodeKind, string)
 	// Only names the tools to build; nil means all.
 	Only []string
+	// Workspace, unless empty, is the canonical root of the workspace, in which no symlink leads to the directory.
+	Workspace string
 	// Memory is the file of the record of the last build of the same directory, by which Write
 	// leaves tools alone that did not change. Without it every tool is compiled.
 	Memory string

@@ -31,16 +31,14 @@ const maxOld = 256 << 20
 // Diff compares a build with the content of dir, in path order, and writes nothing. A directory
 // that does not exist is empty.
 func Diff(req Request, dir string) ([]Change, diag.List, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	at, err := openPlace(dir, req.Workspace, false)
+	if err != nil {
 		return nil, nil, err
 	}
-	if root != nil {
-		defer root.Close()
-	}
+	defer at.close()
 	var mu sync.Mutex
 	var out []Change
-	o := newOutput(root, func(path string, old, new []byte) error {
+	o := newOutput(at.root, func(path string, old, new []byte) error {
 		mu.Lock()
 		defer mu.Unlock()
 		out = append(out, Change{path, old, new})

@@ -1,13 +1,6 @@
 package build
 
-import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-
-	"github.com/accessc/accessc/compiler/diag"
-)
+import "github.com/accessc/accessc/compiler/diag"
 
 // Report counts the files that a build wrote.
 type Report struct {
@@ -20,15 +13,12 @@ type Report struct {
 // Write gives dir exactly the content of a build. Files that no manifest lists stay. When it
 // fails, or there are findings, dir is unchanged.
 func Write(req Request, dir string) (*Report, diag.List, error) {
-	missing := missingDirs(dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, nil, err
-	}
-	root, err := os.OpenRoot(dir)
+	at, err := openPlace(dir, req.Workspace, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer root.Close()
+	defer at.close()
+	root := at.root
 	s := &stage{root: root}
 	o := newOutput(root, s.add)
 	before := []byte(nil)
@@ -42,9 +32,7 @@ func Write(req Request, dir string) (*Report, diag.List, error) {
 	}
 	s.clear()
 	if err != nil || x == nil {
-		for _, d := range missing {
-			_ = os.Remove(d) // only an empty directory goes
-		}
+		at.undo()
 		return nil, findings, err
 	}
 	sweep(root)
@@ -67,16 +55,4 @@ func Write(req Request, dir string) (*Report, diag.List, error) {
 		}
 	}
 	return report, nil, nil
-}
-
-// missingDirs lists dir and the directories around it that do not exist, from the inside out.
-func missingDirs(dir string) []string {
-	var out []string
-	for {
-		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
-			return out
-		}
-		out = append(out, dir)
-		dir = filepath.Dir(dir)
-	}
 }

@@ -87,11 +87,8 @@ func Compile(opts Options) (*Result, error) {
 	if opts.Tree == nil && (opts.Sensitive || opts.Layers.Shared) {
 		opts.Layers.Tracked = r.tracked(resolver)
 	}
-	if opts.Tree == nil && opts.Sensitive {
-		if top, git := r.workTree(resolver.Root); git != "" {
-			opts.Layers.Top = r.view.Below(filepath.FromSlash(top))
-			opts.Layers.Prefix, _ = resolve.Below(resolver.Root, top)
-		}
+	if opts.Tree != nil || opts.Sensitive {
+		r.attributes(&opts, resolver.Root)
 	}
 	if opts.Tree == nil {
 		r.Result = &compiler.Result{Resolver: resolver}
@@ -118,6 +115,9 @@ func Compile(opts Options) (*Result, error) {
 	}
 	if r.Tracked = opts.Layers.Tracked; r.Tracked && opts.Sensitive {
 		r.Report(r.trackedFinding())
+	}
+	if opts.Tree == nil && opts.Sensitive {
+		r.Report(r.alikeFindings(resolver.Root)...)
 	}
 	r.check(opts)
 	if opts.Tree == nil && (opts.Resolve || opts.Sensitive) {

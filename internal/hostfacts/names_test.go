@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
@@ -189,7 +190,7 @@ func (r *repository) policy() (string, *Result) {
 
 // further are the workspaces in the tree, and those of them where tools start that nobody sends there.
 func (r *repository) further(res *Result) (all, listed []string) {
-	all, _, err := workspace.Further(r.tree)
+	all, _, err := workspace.Further(r.tree, resolve.Fold)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -69,6 +70,27 @@ func (r *Result) workTree(root string) (top, git string) {
 	}
 }
 
+// attributes has the compiler look at git's attributes of the layers, in the work tree and in the repository itself.
+func (r *Result) attributes(opts *Options, root string) {
+	opts.Layers.Fold = resolve.Fold
+	top, git := r.workTree(root)
+	if git == "" {
+		return
+	}
+	if text, ok := r.readText(path.Join(git, "commondir")); ok {
+		if common := strings.TrimRight(text, "\r\n"); path.IsAbs(common) || filepath.IsAbs(common) {
+			git = filepath.ToSlash(common)
+		} else {
+			git = path.Join(git, common)
+		}
+	}
+	opts.Layers.Git = r.view.Below(filepath.FromSlash(git))
+	if opts.Tree == nil {
+		opts.Layers.Top = r.view.Below(filepath.FromSlash(top))
+		opts.Layers.Prefix, _ = resolve.Below(root, top)
+	}
+}
+
 var errIndex = errors.New("found an index that is too large")
 
 // index reads the index of a git directory.
@@ -88,12 +110,23 @@ func (r *Result) index(git string) ([]byte, error) {
 // indexed reports whether an index has one of some names, or a submodule or a directory of a sparse index
 // around one. It is not known where the index is of a form that has entries elsewhere (gitformat-index(5)).
 func indexed(data []byte, names []string) (has, known bool) {
+	known = entries(data, func(name string, mode uint32) {
+		for _, n := range names {
+			around := (mode == modeGitlink || mode == modeTree) && strings.HasPrefix(n, strings.TrimSuffix(name, "/")+"/")
+			has = has || n == name || around
+		}
+	})
+	return has, known
+}
+
+// entries calls each for the entries of an index. It is false where they are not known.
+func entries(data []byte, each func(name string, mode uint32)) bool {
 	for _, hash := range []int{sha1.Size, sha256.Size} {
-		if has, known = readIndex(data, hash, names); known && sealed(data, hash) {
-			return has, true
+		if readIndex(data, hash, func(string, uint32) {}) && sealed(data, hash) {
+			return readIndex(data, hash, each)
 		}
 	}
-	return false, false
+	return false
 }
 
 // sealed reports whether an index ends with its checksum of a length, or with zeros, by which git says that it has none.
@@ -121,21 +154,21 @@ const (
 	modeGitlink = 0o160000
 )
 
-// readIndex is indexed for names of objects of a length.
-func readIndex(data []byte, hash int, names []string) (has, known bool) {
+// readIndex is entries for names of objects of a length.
+func readIndex(data []byte, hash int, each func(name string, mode uint32)) bool {
 	if len(data) < indexHead+hash || string(data[:4]) != "DIRC" {
-		return false, false
+		return false
 	}
 	version, count := binary.BigEndian.Uint32(data[4:]), binary.BigEndian.Uint32(data[8:])
 	if version < 2 || version > 4 {
-		return false, false
+		return false
 	}
 	end := len(data) - hash
 	at, name := indexHead, ""
 	for range count {
 		start := at
 		if at += indexStat + hash + 2; at > end {
-			return false, false
+			return false
 		}
 		mode := binary.BigEndian.Uint32(data[start+indexMode:]) & modeKind
 		if binary.BigEndian.Uint16(data[at-2:])&indexLong != 0 {
@@ -144,7 +177,7 @@ func readIndex(data []byte, hash int, names []string) (has, known bool) {
 		if version == 4 {
 			drop, n := varint(data[min(at, end):end])
 			if n == 0 || drop > len(name) {
-				return false, false
+				return false
 			}
 			at, name = at+n, name[:len(name)-drop]
 		} else {
@@ -152,24 +185,21 @@ func readIndex(data []byte, hash int, names []string) (has, known bool) {
 		}
 		length := bytes.IndexByte(data[min(at, end):end], 0)
 		if length < 0 {
-			return false, false
+			return false
 		}
 		name += string(data[at : at+length])
 		if at += length + 1; version < 4 {
 			at = start + (at-1-start+8)/8*8
 		}
-		for _, n := range names {
-			around := (mode == modeGitlink || mode == modeTree) && strings.HasPrefix(n, strings.TrimSuffix(name, "/")+"/")
-			has = has || n == name || around
-		}
+		each(name, mode)
 	}
 	for at+8 <= end {
 		if string(data[at:at+4]) == "link" {
-			return false, false // the entries are in another file as well
+			return false // the entries are in another file as well
 		}
 		at += 8 + int(binary.BigEndian.Uint32(data[at+4:]))
 	}
-	return has, at == end
+	return at == end
 }
 
 // varint reads the number of bytes that a name leaves out of the one before it.
@@ -184,6 +214,41 @@ func varint(data []byte) (value, n int) {
 		value = (value + 1) << 7
 	}
 	return 0, 0
+}
+
+// alikeFindings are about names below the workspace that git has, and that a file system may take for a mark of a
+// workspace. Those of files that may be layers are the compiler's findings.
+func (r *Result) alikeFindings(root string) diag.List {
+	top, git := r.workTree(root)
+	if top == "" {
+		return nil
+	}
+	data, err := r.index(git)
+	if err != nil {
+		return nil
+	}
+	prefix, _ := resolve.Below(root, top)
+	seen := map[string]bool{}
+	var out diag.List
+	entries(data, func(name string, _ uint32) {
+		if prefix != "" && prefix != "." {
+			below, ok := strings.CutPrefix(name, prefix+"/")
+			if !ok {
+				return
+			}
+			name = below
+		}
+		for at := strings.TrimSuffix(name, "/"); at != "." && !seen[at]; at = path.Dir(at) {
+			seen[at] = true
+			if err := workspace.Alike(at, resolve.Fold); err != nil && path.Dir(at) != "." {
+				d := diag.New(diag.Altered, ir.Pos{File: at}, 0)
+				d.Label = err.Error()
+				d.Hint = "rename it, or git rm it"
+				out.Add(d)
+			}
+		}
+	})
+	return out
 }
 
 // trackedFinding says that a layer for one checkout is everybody's.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/revision"
 	"github.com/accessc/accessc/internal/userdir"
@@ -284,7 +285,11 @@ func (s *scene) hidden(i int) {
 		s.write(s.base+".gitattributes", "**/*.toml other\n") // a macro of the top
 		s.refused = true
 	case "taken away":
-		s.write(s.base+".gitattributes", "* filter=x ident\n*.toml -filter !ident\nlocal.toml eol=lf\n")
+		text := "* filter=x ident\n"
+		for _, name := range []string{"accessc", "config", "local", "layer", "a", "b", "c", "d"} {
+			text += name + ".toml -filter !ident\n"
+		}
+		s.write(s.base+".gitattributes", text+"local.toml eol=lf\n")
 	case "of other files":
 		s.write(s.base+".gitattributes", "*.bin filter=lfs\nsrc/*.toml ident\n/nested/** filter=lfs\n")
 	}
@@ -374,7 +379,7 @@ func compareAll(t *testing.T, c checkout, scenes []*scene) {
 		t.Fatal(err)
 	}
 	defer tree.Close()
-	revised, _, err := workspace.Further(tree)
+	revised, _, err := workspace.Further(tree, resolve.Fold)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +387,7 @@ func compareAll(t *testing.T, c checkout, scenes []*scene) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := workspace.FurtherOf(files); err != nil || !slices.Equal(found, revised) {
+	if found, err := workspace.FurtherOf(files, resolve.Fold); err != nil || !slices.Equal(found, revised) {
 		t.Errorf("workspaces of the work tree: %v, %v, of the revision: %v", found, err, revised)
 	}
 	for _, s := range scenes {

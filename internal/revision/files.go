@@ -10,7 +10,9 @@ import (
 const maxFiles = 16 << 20
 
 // Files returns the names of files of the work tree, below the directory that the repository was found for and relative to it, that
-// have a name among their components: those that git tracks, and others that it does not ignore.
+// have a name among their components: those that git tracks, and others that it does not ignore. Names that some file
+// systems take for such a name are among them, and more of the kind: case does not count, and any letters may be an s,
+// since ſ and ß do there.
 func (r *Repository) Files(names ...string) ([]string, error) {
 	git, err := r.program()
 	if err != nil {
@@ -20,7 +22,8 @@ func (r *Repository) Files(names ...string) ([]string, error) {
 	defer cancel()
 	args := []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"}
 	for _, name := range names {
-		args = append(args, ":(glob)**/"+name, ":(glob)**/"+name+"/**")
+		loose := ":(glob,icase)**/" + strings.ReplaceAll(strings.ReplaceAll(name, "ss", "s"), "s", "*")
+		args = append(args, loose, loose+"/**")
 	}
 	out, err := r.tell(ctx, git, maxFiles, args...)
 	switch {

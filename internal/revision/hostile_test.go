@@ -147,6 +147,42 @@ func TestLazyFetch(t *testing.T) {
 	}
 }
 
+// TestModes: modes that git does not write, and reads by their bits, are not guessed at. Cause: a symlink of such a mode,
+// or a submodule, was a file in comparisons.
+func TestModes(t *testing.T) {
+	r := newRepository(t)
+	blob, tree := r.blob("x"), r.git("", "hash-object", "-w", "-t", "tree", "/dev/null")
+	known := map[string]fs.FileMode{
+		"40000": fs.ModeDir, "040000": fs.ModeDir, "100644": 0, "100755": 0, "100664": 0,
+		"120000": fs.ModeSymlink, "160000": fs.ModeDir,
+	}
+	modes := []string{
+		"120777", "10644", "0", "1", "644", "20644", "60644", "140000", "160644", "170644", "777777777", "40755", "0100644", "0120000",
+		"100645", "100600", "100777", "120644", "0160000", "", "-100644", "0x40", "00040000", "1006440", "7777777777777777777777",
+	}
+	for mode := range known {
+		modes = append(modes, mode)
+	}
+	for _, mode := range modes {
+		id := blob
+		if strings.Contains(mode, "4000") {
+			id = tree
+		}
+		kind, ok := known[mode]
+		top, err := r.open("", r.made(r.entry("100644", "a", blob), r.entry(mode, "z.toml", id)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := top.Lstat("z.toml")
+		if !ok && (err == nil || !strings.Contains(err.Error(), "z.toml")) || ok && (err != nil || info.Mode().Type() != kind) {
+			t.Errorf("%q: %v, %v", mode, info, err)
+		}
+		if _, err := top.ReadDir("."); ok != (err == nil) {
+			t.Errorf("%q: the directory: %v", mode, err)
+		}
+	}
+}
+
 // TestNothingIsExchanged: replace refs, grafts, variables and core.worktree say that a
 // revision or its place is another.
 func TestNothingIsExchanged(t *testing.T) {

@@ -180,7 +180,8 @@ func (t *Tree) list(id string) ([]entry, error) {
 }
 
 // parseTree reads a tree object: per entry the mode in octal digits, a space, the name, a
-// NUL, the id in bytes. Names that no file can have are errors.
+// NUL, the id in bytes. Names that no file can have are errors, and modes that git does not write.
+// See RATIONALE D446.
 func parseTree(data []byte, idSize int) ([]entry, error) {
 	var out []entry
 	for len(data) > 0 {
@@ -202,8 +203,10 @@ func parseTree(data []byte, idSize int) ([]entry, error) {
 			e.mode = fs.ModeSymlink | 0o777
 		case "100755":
 			e.mode = 0o755
-		default:
+		case "100644", "100664": // of old versions of git
 			e.mode = 0o644
+		default: // git goes by some of the bits
+			return nil, fmt.Errorf("it holds the name %q with the mode %q, which git does not write", name, mode)
 		}
 		out = append(out, e)
 		data = rest[idSize:]

@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/strictjson"
 	"github.com/accessc/accessc/internal/wholefile"
+	"github.com/accessc/accessc/internal/workspace"
 )
 
 // maxArtifact and maxManifest bound the files that a start reads, in bytes.
@@ -54,6 +55,9 @@ func LoadContained(path, sum, tool, root string) (*Spec, string, error) {
 // loaded does all of that but for the approvals. It returns the canonical path as well.
 func loaded(path, sum, tool, root string) (spec *Spec, hash, canonical string, err error) {
 	path, err = filepath.Abs(path)
+	if err == nil && root != "" && sum == "" {
+		path, err = workspace.Direct(root, path)
+	}
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
 	}

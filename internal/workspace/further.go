@@ -15,7 +15,7 @@ const maxFurther, maxBelow = 1000, 200
 // Further returns the directories of a tree, other than the tree itself, that a mark makes workspaces. Symlinks are not followed.
 // Repositories of git in the tree are passed over, and returned: what lies in them is no part of the one around them, and a revision
 // of that does not have it. A directory that cannot be listed has no policy that could be read either.
-func Further(tree fs.FS) (further, apart []string, err error) {
+func Further(tree fs.FS, fold func(string) string) (further, apart []string, err error) {
 	var out []string
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -32,7 +32,7 @@ func Further(tree fs.FS) (further, apart []string, err error) {
 			return fmt.Errorf("%s: more than %d directories in each other", name, maxBelow)
 		}
 		out = append(out, markedBy(name)...)
-		return nil
+		return Alike(name, fold)
 	})
 	further, err = furthest(out, err)
 	return further, apart, err
@@ -49,11 +49,14 @@ func repository(tree fs.FS, dir string) bool {
 }
 
 // FurtherOf is Further for the names of files, as git lists them.
-func FurtherOf(files []string) ([]string, error) {
+func FurtherOf(files []string, fold func(string) string) ([]string, error) {
 	var out []string
 	for _, name := range files {
 		for at := name; at != "."; at = path.Dir(at) {
 			out = append(out, markedBy(at)...)
+			if err := Alike(at, fold); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return furthest(out, nil)
@@ -63,6 +66,17 @@ func FurtherOf(files []string) ([]string, error) {
 func markedBy(name string) []string {
 	if dir := path.Dir(name); dir != "." && slices.Contains(marks, path.Base(name)) {
 		return []string{dir}
+	}
+	return nil
+}
+
+// Alike returns an error for a path that ends with another spelling of a mark: a file system that does not tell upper
+// from lower case makes a workspace of the directory around it. Names that fold makes equal are one there.
+// See RATIONALE D448.
+func Alike(name string, fold func(string) string) error {
+	base := path.Base(name)
+	if i := slices.Index(marks, fold(base)); i >= 0 && base != marks[i] {
+		return fmt.Errorf("%s: a file system that does not tell upper from lower case takes it for %s", name, marks[i])
 	}
 	return nil
 }

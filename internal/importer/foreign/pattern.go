@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Pattern is an absolute path with wildcards: "*" and "?" within a component, "**" as a component for
@@ -43,6 +45,9 @@ func (p Pattern) Covers(abs string) bool {
 
 // covering is the shortest path at or above abs that the pattern matches.
 func (p Pattern) covering(abs string) (string, bool) {
+	if p.apart(abs) {
+		return "", false
+	}
 	names := split(abs)
 	states := p.closure([]int{0})
 	for i := 0; ; i++ {
@@ -56,9 +61,45 @@ func (p Pattern) covering(abs string) (string, bool) {
 	}
 }
 
+// apart is true of a path that differs from the pattern before any wildcard, as nearly all pairs do of long lists of
+// patterns and paths.
+func (p Pattern) apart(abs string) bool {
+	for _, part := range p.parts {
+		abs = strings.TrimLeft(abs, "/")
+		name, rest, _ := strings.Cut(abs, "/")
+		switch {
+		case name == "", !p.plain && wild(part):
+			return false
+		case name != part:
+			return p.plain || !p.fold || differ(part, name)
+		}
+		abs = rest
+	}
+	return false
+}
+
+// differ is true of names that differ in any case, by their letters of ASCII alone.
+func differ(a, b string) bool {
+	for i := range min(len(a), len(b)) {
+		x, y := a[i], b[i]
+		if x != y {
+			if x >= utf8.RuneSelf || y >= utf8.RuneSelf {
+				return false
+			}
+			if unicode.ToLower(rune(x)) != unicode.ToLower(rune(y)) {
+				return true
+			}
+		}
+	}
+	return len(a) != len(b)
+}
+
 // Inside are absolute paths at and below a directory that the pattern covers, one for each way in
 // which it can go on there; none if it covers nothing there.
 func (p Pattern) Inside(dir string) []string {
+	if p.apart(dir) {
+		return nil
+	}
 	states := p.closure([]int{0})
 	for _, name := range split(dir) {
 		if slices.Contains(states, len(p.parts)) {
