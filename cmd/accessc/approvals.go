@@ -70,7 +70,7 @@ func (c *approvalsCmd) Run(g *globals) error {
 	if len(rows) == 0 {
 		fmt.Fprintln(g.stderr, "nothing is approved, and no external rule waits for it")
 	}
-	_, err = fmt.Fprint(g.stdout, approvalLines(rows))
+	_, err = fmt.Fprint(g.stdout, fitted(g.stdout, approvalLines(rows)))
 	return err
 }
 
@@ -91,10 +91,10 @@ func (g *globals) forget(paths []string, answers bool) error {
 			named, _ := spellings(res.Resolver.Home, p) // with an error, none is approved
 			i := slices.IndexFunc(named, s.Forget)
 			if i < 0 {
-				fmt.Fprintf(g.stderr, "accessc: %s is not approved; nothing was forgotten\n", visible.Text(p))
+				fmt.Fprintf(g.stderr, "accessc: %s is not approved; nothing was forgotten\n", visible.Name(p))
 				return exit(exitFindings)
 			}
-			forgotten = append(forgotten, visible.Text(named[i]))
+			forgotten = append(forgotten, visible.Name(named[i]))
 		}
 		if answers {
 			forgotten = append(forgotten, plural.Count(s.ForgetAnswers(), "answer"))
@@ -155,8 +155,8 @@ func bindingStatus(b compiler.Binding) string {
 func approvalLines(rows []approvalJSON) string {
 	paths, targets := 0, 0
 	for _, r := range rows {
-		paths = max(paths, len([]rune(visible.Text(r.RulePath))))
-		targets = max(targets, len([]rune(visible.Text(r.shown()))))
+		paths = max(paths, len([]rune(visible.Name(r.RulePath))))
+		targets = max(targets, len([]rune(visible.Name(r.shown()))))
 	}
 	var b strings.Builder
 	for _, r := range rows {
@@ -164,7 +164,8 @@ func approvalLines(rows []approvalJSON) string {
 		if r.ApprovedAt != nil {
 			since = r.ApprovedAt.Format(time.DateOnly)
 		}
-		line := pad(visible.Text(r.RulePath), paths) + " → " + pad(visible.Text(r.shown()), targets) + "  " + since + "  " + r.note()
+		line := pad(visible.Name(r.RulePath), paths) + " → " + pad(visible.Name(r.shown()), targets)
+		line += "  " + since + "  " + r.note()
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
@@ -182,7 +183,7 @@ func (r approvalJSON) shown() string {
 func (r approvalJSON) note() string {
 	switch r.Status {
 	case "retargeted":
-		return "leads to " + visible.Text(r.LeadsTo) + " now, which is not approved"
+		return "leads to " + visible.Name(r.LeadsTo) + " now, which is not approved"
 	case "unknown":
 		return "not approved"
 	case "broken":

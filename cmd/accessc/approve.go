@@ -94,7 +94,7 @@ func (g *globals) waiting(bindings []compiler.Binding) error {
 		fmt.Fprintln(g.stderr, "nothing waits for an approval; accessc approvals lists what is approved")
 		return nil
 	}
-	fmt.Fprintf(g.stderr, "accessc approve %s asks about each\n", strings.Join(paths, " "))
+	fmt.Fprintf(g.stderr, "accessc approve %s asks about each\n", visible.Line(strings.Join(paths, " ")))
 	return exit(exitFindings)
 }
 
@@ -106,7 +106,7 @@ func (c *approveCmd) decide(g *globals, res *hostfacts.Result, b compiler.Bindin
 	t, err := prompt.Open()
 	if errors.Is(err, prompt.ErrNone) {
 		return false, usagef("%w; --yes approves %s → %s without asking",
-			err, visible.Text(b.RulePath), visible.Text(b.Target))
+			err, visible.Name(b.RulePath), visible.Name(b.Target))
 	}
 	if err != nil {
 		return false, err
@@ -116,7 +116,8 @@ func (c *approveCmd) decide(g *globals, res *hostfacts.Result, b compiler.Bindin
 }
 
 func (g *globals) sayBinding(what string, b compiler.Binding) {
-	fmt.Fprintf(g.stderr, "%s: %s → %s\n", what, visible.Text(b.RulePath), visible.Text(b.Target))
+	line := fmt.Sprintf("%s: %s → %s", what, visible.Name(b.RulePath), visible.Name(b.Target))
+	fmt.Fprintln(g.stderr, fitted(g.stderr, line))
 }
 
 // bindings compiles to find the external rules. Findings about dropped rules are not printed,

@@ -182,10 +182,21 @@ func (g *globals) sayErrors(res *hostfacts.Result, tools ...string) error {
 	l := res.Concerning(tools...)
 	for _, d := range l {
 		if slices.Contains(dropped, d.Code) {
-			fmt.Fprintf(g.stderr, "accessc: %s: warning[%s]: %s\n", d.At, d.Code, visible.Message(d.Message+": "+d.Label+"; "+d.Hint))
+			text := visible.Line(d.Message + ": " + d.Label + "; " + d.Hint)
+			line := fmt.Sprintf("accessc: %s: warning[%s]: %s", visible.Name(d.At.String()), d.Code, text)
+			fmt.Fprintln(g.stderr, fitted(g.stderr, line))
 		}
 	}
 	return g.sayText(slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error }), res.Files, "")
+}
+
+// fitted is a text without colours with lines of accessc's own where the terminal would begin further ones: a name with
+// enough characters would put the rest of it at the left edge.
+func fitted(w io.Writer, text string) string {
+	if columns := width(w); columns > 0 {
+		return visible.Question(text, columns)
+	}
+	return text
 }
 
 // sayText prints findings as text. last ends the summary of a failed run.

@@ -72,22 +72,22 @@ func (t Text) one(b *strings.Builder, q *quote, d Diagnostic) {
 		color = yellow
 	}
 	head := fmt.Sprintf("%s[%s]", d.Severity, d.Code)
-	fmt.Fprintf(b, "%s: %s\n", t.paint(color, head), t.paint(bold, visible.Text(d.Message)))
+	fmt.Fprintf(b, "%s: %s\n", t.paint(color, head), t.paint(bold, visible.Line(d.Message)))
 	width := len(strconv.Itoa(d.At.Line))
 	pad := strings.Repeat(" ", width)
 	if d.At.File != "" {
-		fmt.Fprintf(b, "%s%s %s\n", pad, t.paint(blue, "-->"), visible.Text(d.At.String()))
+		fmt.Fprintf(b, "%s%s %s\n", pad, t.paint(blue, "-->"), visible.Line(d.At.String()))
 	}
 	t.snippet(b, q, d, pad, color)
 	for _, r := range d.Related {
-		at := visible.Text(r.At.String())
+		at := visible.Line(r.At.String())
 		if at != "" {
 			at += "   "
 		}
-		fmt.Fprintf(b, "%s%s %s%s\n", pad, t.paint(blue, ":::"), at, visible.Text(r.Note))
+		fmt.Fprintf(b, "%s%s %s%s\n", pad, t.paint(blue, ":::"), at, visible.Line(r.Note))
 	}
 	if d.Path != "" {
-		fmt.Fprintf(b, "%s %s at %s\n", pad, t.paint(blue, "="), visible.Text(d.Path))
+		fmt.Fprintf(b, "%s %s at %s\n", pad, t.paint(blue, "="), visible.Line(d.Path))
 	}
 	t.hint(b, d.Hint, pad)
 }
@@ -103,7 +103,7 @@ func (t Text) hint(b *strings.Builder, hint, pad string) {
 		if first {
 			line = word + " " + line
 		}
-		for _, part := range t.wrap(visible.Text(line), len(pad)+3) {
+		for _, part := range t.wrap(own(line), len(pad)+3) {
 			mark := " "
 			if first {
 				mark, part = t.paint(blue, "="), t.paint(cyan, word)+strings.TrimPrefix(part, word)
@@ -112,6 +112,14 @@ func (t Text) hint(b *strings.Builder, hint, pad string) {
 			first = false
 		}
 	}
+}
+
+// own is a line of a hint: one that is to be copied keeps its blanks.
+func own(line string) string {
+	if strings.HasPrefix(line, " ") {
+		return visible.Text(line)
+	}
+	return visible.Line(line)
 }
 
 // wrap breaks text between words where it does not fit behind an indentation. Rules that
@@ -138,7 +146,7 @@ func (t Text) snippet(b *strings.Builder, q *quote, d Diagnostic, pad, color str
 	if !ok {
 		if d.Label != "" {
 			mark := t.paint(blue, "=")
-			for _, part := range t.wrap(visible.Text(d.Label), len(pad)+3) {
+			for _, part := range t.wrap(visible.Line(d.Label), len(pad)+3) {
 				fmt.Fprintf(b, "%s %s %s\n", pad, mark, part)
 				mark = " "
 			}
@@ -150,7 +158,7 @@ func (t Text) snippet(b *strings.Builder, q *quote, d Diagnostic, pad, color str
 	bar := t.paint(blue, "|")
 	fmt.Fprintf(b, "%s %s\n", pad, bar)
 	fmt.Fprintf(b, "%s %s %s\n", t.paint(blue, strconv.Itoa(d.At.Line)), bar, shown)
-	for _, row := range t.carets(col, span, visible.Text(d.Label), len(pad)+3) {
+	for _, row := range t.carets(col, span, visible.Line(d.Label), len(pad)+3) {
 		indent := len(row) - len(strings.TrimLeft(row, " "))
 		fmt.Fprintf(b, "%s %s %s\n", pad, bar, row[:indent]+t.paint(color, row[indent:]))
 	}

@@ -13,8 +13,9 @@ const margin, pathColumn = 12, 26
 // is wrapped between words, and an origin or a note that does not fit stands below its line.
 func layout(lines []line, s Style) string {
 	var rows [][]string
+	lines = cleaned(lines)
 	for _, l := range newSheet(lines, s).split(lines) {
-		rows = append(rows, []string{"  " + pad(l.head, 8), clean(l.body), clean(l.origin), clean(l.note)})
+		rows = append(rows, []string{"  " + pad(l.head, 8), l.body, l.origin, l.note})
 	}
 	var b strings.Builder
 	for i, row := range fold(rows, s.Width) {
@@ -30,6 +31,19 @@ func layout(lines []line, s Style) string {
 		b.WriteString(row + "\n")
 	}
 	return b.String()
+}
+
+// cleaned are lines whose texts are safe to print, before they are laid out by blanks.
+func cleaned(lines []line) []line {
+	out := make([]line, len(lines))
+	for i, l := range lines {
+		if l.at != nil {
+			l.at = &placed{l.at.branches, clean(l.at.path), l.at.caps}
+		}
+		l.body, l.origin, l.note = clean(l.body), clean(l.origin), clean(l.note)
+		out[i] = l
+	}
+	return out
 }
 
 // fold is a table whose third column stands below the second where it does not fit.

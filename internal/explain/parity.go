@@ -142,7 +142,7 @@ func (p *Parity) Text(s Style, why bool) string {
 	}
 	for _, c := range p.columns {
 		if c.none != "" {
-			out += s.Hang("  "+c.name+": "+c.none+"\n", 4)
+			out += s.Hang("  "+c.name+": "+clean(c.none)+"\n", 4)
 		}
 	}
 	return out

@@ -211,4 +211,4 @@ func table(rows [][]string) []string {
 }
 
 // clean makes text that came from a configuration safe to print.
-func clean(s string) string { return visible.Text(s) }
+func clean(s string) string { return visible.Line(s) }

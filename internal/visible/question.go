@@ -16,8 +16,35 @@ const (
 	nameEnd     = 150
 )
 
-// Name is Text for a name in a question: blanks that a reader would take for layout are escaped, and the middle of a
-// name that is too long to be read is left out.
+// Line is Text for a sentence or a row with texts of a configuration: three blanks or more are escaped, which would be
+// taken for layout and fill a line.
+func Line(s string) string { return filling(Text(s)) }
+
+// filling escapes three blanks or more.
+func filling(s string) string {
+	if !strings.Contains(s, "   ") {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		rest := strings.TrimLeft(s, " ")
+		if n := len(s) - len(rest); n > 2 {
+			b.WriteString(strings.Repeat(`\x20`, n))
+		} else {
+			b.WriteString(s[:n])
+		}
+		n := strings.IndexByte(rest, ' ')
+		if n < 0 {
+			n = len(rest)
+		}
+		b.WriteString(rest[:n])
+		s = rest[n:]
+	}
+	return b.String()
+}
+
+// Name is Text for a name that a person decides about: blanks that a reader would take for layout are escaped, and the
+// middle of a name that is too long to be read is left out.
 func Name(s string) string {
 	s = blanks(Text(s))
 	if n := utf8.RuneCountInString(s); n > longestName {

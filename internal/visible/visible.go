@@ -57,9 +57,11 @@ func Text(s string) string {
 func Lines(s string) string { return string(Bytes([]byte(s))) }
 
 // Message is Lines for a message: further lines are indented, since names may contain line
-// breaks, and the text behind one must not pass for a message of its own.
+// breaks, and the text behind one must not pass for a message of its own. Blanks that would fill the first line are
+// escaped.
 func Message(s string) string {
 	lines := strings.Split(Lines(s), "\n")
+	lines[0] = filling(lines[0])
 	for i, line := range lines[1:] {
 		if !strings.HasPrefix(line, "  ") {
 			lines[i+1] = "  " + line
