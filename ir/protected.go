@@ -134,19 +134,20 @@ const protectedID = "protected"
 
 // Reasons of protected paths.
 const (
-	WhyPolicy  = "says what tools may do"
-	whyBelow   = "says what tools may do that are started there"
-	WhyGit     = "git runs programs that it names"
-	whyVCS     = "a version control system runs programs that it names"
-	WhyMain    = "it is the main work tree's own"
-	WhyLock    = "git or a build makes a protected file of it by renaming"
-	bare       = "with it git takes the directory for a repository, and its files for git's own"
-	startsMCP  = "agents start the servers that it names"
-	agentRuns  = "an agent runs commands that it names, or asks less"
-	editorRuns = "an editor runs commands that it names"
-	shellRuns  = "shells run it on entering the directory"
-	shimsRun   = "programs that stand for several versions start those that it names"
-	serverRuns = "build servers run it"
+	WhyPolicy   = "says what tools may do"
+	whyBelow    = "says what tools may do that are started there"
+	WhyGit      = "git runs programs that it names"
+	whyVCS      = "a version control system runs programs that it names"
+	WhyMain     = "it is the main work tree's own"
+	WhyLock     = "git or a build makes a protected file of it by renaming"
+	bare        = "with it git takes the directory for a repository, and its files for git's own"
+	startsMCP   = "agents start the servers that it names"
+	agentRuns   = "an agent runs commands that it names, or asks less"
+	editorRuns  = "an editor runs commands that it names"
+	shellRuns   = "shells run it on entering the directory"
+	shimsRun    = "programs that stand for several versions start those that it names"
+	serverRuns  = "build servers run it"
+	managersRun = "package managers and runtimes run programs that it names"
 )
 
 // protected is sorted by path. NAME.lock is the file that git writes before it renames it to NAME
@@ -166,6 +167,8 @@ var protected = [...]ProtectedPath{
 	{Path: ".buildkite", Why: serverRuns},
 	{Path: ".builds", Why: serverRuns},
 	{Path: ".bzr/branch/branch.conf", Why: whyVCS},
+	{Path: ".cargo/config", Why: managersRun},
+	{Path: ".cargo/config.toml", Why: managersRun},
 	{Path: ".circleci", Why: serverRuns},
 	{Path: ".cirrus.star", Why: serverRuns},
 	{Path: ".cirrus.yml", Why: serverRuns},
@@ -258,6 +261,8 @@ var protected = [...]ProtectedPath{
 	{Path: ".opencode", Why: agentRuns},
 	{Path: ".overcommit.yml", Why: WhyGit},
 	{Path: ".pijul/config", Why: whyVCS},
+	{Path: ".pnp.cjs", Why: managersRun},
+	{Path: ".pnp.loader.mjs", Why: managersRun},
 	{Path: ".pre-commit-config.yaml", Why: WhyGit},
 	{Path: ".qwen", Why: agentRuns},
 	{Path: ".roo", Why: agentRuns},
@@ -274,6 +279,8 @@ var protected = [...]ProtectedPath{
 	{Path: ".woodpecker", Why: serverRuns},
 	{Path: ".woodpecker.yaml", Why: serverRuns},
 	{Path: ".woodpecker.yml", Why: serverRuns},
+	{Path: ".yarnrc", Why: managersRun},
+	{Path: ".yarnrc.yml", Why: managersRun},
 	{Path: ".zed", Why: editorRuns},
 	{Path: "HEAD", Why: bare},
 	{Path: "Jenkinsfile", Why: serverRuns},

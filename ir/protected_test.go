@@ -45,14 +45,14 @@ func TestProtectedNames(t *testing.T) {
 		".semaphore/semaphore.yml", ".build.yml", ".builds/x.yml", "codemagic.yaml", "bitrise.yml",
 		"screwdriver.yaml", ".envrc",
 		"mise.toml", ".mise.local.toml", ".mise/tasks/x", ".config/mise/config.toml", "mise/config.toml",
-		".tool-versions",
+		".tool-versions", ".cargo/config.toml", ".cargo/config", ".yarnrc.yml", ".yarnrc", ".pnp.cjs", ".pnp.loader.mjs",
 	} {
 		if can(at) {
 			t.Errorf("%s can be written", at)
 		}
 	}
 	for _, at := range []string{".git/index.lock", ".git/HEAD.lock", ".git/HEAD", ".git/refs/heads/x", "src/HEAD", "access/t/x", "config", "objects", "src/Jenkinsfile", "buildkite/x.yml",
-		"Makefile", "package.json", ".venv/bin/x", ".cargo/config.toml", ".yarnrc.yml", ".config/x", "mise/x",
+		"Makefile", "package.json", ".venv/bin/x", ".cargo/x", ".yarn/cache/x", ".config/x", "mise/x",
 		".hg/store/x",
 		".jj/repo/store/x", "lefthook.md"} {
 		if !can(at) {

@@ -64,7 +64,7 @@ func (g *Group) key() string {
 		if l.at != nil {
 			place = *l.at
 		}
-		fmt.Fprintf(&b, "%q %q %q %v %q\n", l.head, l.body, l.note, place, l.grants)
+		fmt.Fprintf(&b, "%q %q %q %v %q\n", l.head, l.text(), l.note, place, l.grants)
 	}
 	return b.String()
 }

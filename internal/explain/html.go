@@ -179,7 +179,7 @@ func (g *Group) page(s Style) pageTool {
 }
 
 func (l line) page() pageLine {
-	out := pageLine{Text: clean(l.body), Note: clean(l.note), From: clean(l.origin), Grants: strings.Join(l.grants, " ")}
+	out := pageLine{Text: clean(l.text()), Note: clean(l.note), From: clean(l.origin), Grants: strings.Join(l.grants, " ")}
 	if l.at == nil {
 		return out
 	}

@@ -41,6 +41,9 @@ func cleaned(lines []line) []line {
 			l.at = &placed{l.at.branches, clean(l.at.path), l.at.caps}
 		}
 		l.body, l.origin, l.note = clean(l.body), clean(l.origin), clean(l.note)
+		if l.word != "" {
+			l.body = pad(l.word, 5) + "  " + l.body
+		}
 		out[i] = l
 	}
 	return out

@@ -31,12 +31,17 @@ type Policy struct {
 // line is one row of the view: its subject, the policy, and its origin.
 type line struct {
 	head, body, origin, note string
+	// word stands before the body, in a column of its own.
+	word string
 	// at is set where a line is about a place in the file system: its path below the lines
 	// above, drawn with branches, and the grant there.
 	at *placed
 	// grants are the words by which a page finds the line.
 	grants []string
 }
+
+// text is the body with the word before it, without a column.
+func (l *line) text() string { return strings.TrimPrefix(l.word+" "+l.body, " ") }
 
 // placed is a path and the grant there.
 type placed struct {

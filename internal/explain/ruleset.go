@@ -37,7 +37,7 @@ func (r *Ruleset) title() (name, language string) { return "ruleset " + r.Name, 
 func (r *Ruleset) rows() []line {
 	var rules, examples []line
 	for _, x := range r.Rules {
-		l := line{body: pad(x.Outcome.String(), 5) + "  " + ruleWords(x, r.Root), origin: x.Origin.String(), note: x.Reason}
+		l := line{word: x.Outcome.String(), body: ruleWords(x, r.Root), origin: x.Origin.String(), note: x.Reason}
 		if by := r.idle[x]; by != nil {
 			l.note = strings.TrimPrefix(l.note+"; never wins: "+by.Origin.String()+" decides for all that it names", "; ")
 		}
@@ -58,10 +58,10 @@ func (r *Ruleset) rows() []line {
 func (r *Ruleset) examples(x *ruleset.Rule) []line {
 	var out []line
 	for _, text := range x.Match {
-		out = append(out, line{body: pad(x.Outcome.String(), 5) + "  " + text})
+		out = append(out, line{word: x.Outcome.String(), body: text})
 	}
 	for _, text := range x.NotMatch {
-		out = append(out, line{body: "not    " + text})
+		out = append(out, line{word: "not", body: text})
 	}
 	if len(out) > 0 {
 		out[0].origin = x.Origin.String()
@@ -188,7 +188,7 @@ func (r *Ruleset) Markdown() string {
 	name, language := r.title()
 	b.WriteString("### " + escape(name) + " (" + language + ")\n\n| | what | because |\n|---|---|---|\n")
 	for _, l := range r.rows() {
-		what := code(l.body)
+		what := code(l.text())
 		if l.note != "" {
 			what += " " + escape(l.note)
 		}

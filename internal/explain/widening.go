@@ -106,9 +106,15 @@ func WideningsText(ws []Widening) string {
 
 // Table lays out rows in columns, one line each, and makes them safe to print.
 func Table(rows [][]string) string {
+	safe := make([][]string, len(rows))
+	for i, row := range rows {
+		for _, cell := range row {
+			safe[i] = append(safe[i], clean(cell))
+		}
+	}
 	var b strings.Builder
-	for _, line := range table(rows) {
-		b.WriteString(clean(line) + "\n")
+	for _, line := range table(safe) {
+		b.WriteString(line + "\n")
 	}
 	return b.String()
 }

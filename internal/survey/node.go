@@ -147,7 +147,7 @@ func (n *nodeProject) locks() []Rule {
 	case "package.json":
 		return []Rule{{"package-lock.json", change, "npm writes it where it is missing"}}
 	case "yarn.lock":
-		return []Rule{{"yarn.lock", change, "yarn completes it"}, {".yarn", all, "where yarn keeps its state"}, {".pnp.cjs", change, "the same"}}
+		return []Rule{{"yarn.lock", change, "yarn completes it"}, {".yarn", all, "where yarn keeps its state"}, {".pnp.cjs", change, "the same"}, {".pnp.loader.mjs", change, "the same"}}
 	default:
 		return nil
 	}
