@@ -22,6 +22,7 @@ import (
 	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/survey"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
@@ -395,6 +396,9 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 	t := ir.NewTool("command")
 	for _, name := range c.named() {
 		found, err := findTool(res.Program, name)
+		if agent := survey.AgentOf(name); err != nil && agent != "" && !c.Command {
+			return nil, ir.Facts{}, usagef("%w; accessc init --agent %s writes it", err, agent)
+		}
 		if program, none := exec.LookPath(name); err != nil && !c.Command && none == nil {
 			return nil, ir.Facts{}, usagef("%w; accessc run %s starts the program %s", err, shellword.Quote(name), program)
 		}

@@ -102,8 +102,8 @@ func (c *initCmd) Run(g *globals) error {
 func next(agent *survey.Tool) string {
 	switch {
 	case agent == nil:
-	case !inPath(agent.Command):
-		return "install " + agent.Command + ", which is not in PATH; then accessc exec " + agent.Name
+	case !inPath(agent.Name):
+		return "install " + agent.Name + ", which is not in PATH; then accessc exec " + agent.Name
 	default:
 		return "accessc exec " + agent.Name
 	}
@@ -161,7 +161,7 @@ func (c *initCmd) share(g *globals, t *survey.Tool) (link func() error, err erro
 
 // place tells the tool of an agent where its program is, if that is below the user's home.
 func place(t *survey.Tool) {
-	program, err := exec.LookPath(t.Command)
+	program, err := exec.LookPath(t.Name)
 	home, err2 := os.UserHomeDir()
 	file, err3 := filepath.EvalSymlinks(program)
 	if errors.Join(err, err2, err3) != nil {

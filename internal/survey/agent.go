@@ -12,6 +12,8 @@ import (
 type agent struct {
 	// preset has the rules of the agent, and the agent's name on the command line.
 	preset, command string
+	// flags have the agent leave the sandbox to accessc, where its own finds no room in another.
+	flags string
 	// login is the file of the home that has the agent's login; some systems have it elsewhere.
 	login string
 	// notes say how to add a service that the preset does not have.
@@ -29,10 +31,10 @@ func gateway(host string, variables ...string) []string {
 }
 
 var agents = []agent{
-	{"claude-code", "claude", ".claude/.credentials.json", gateway("gateway.example.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN")},
-	{"codex", "codex", ".codex/auth.json", gateway("gateway.example.com", "OPENAI_BASE_URL")},
-	{"gemini", "gemini", ".gemini/oauth_creds.json", gateway("gateway.example.com", "GOOGLE_GEMINI_BASE_URL")},
-	{"opencode", "opencode", ".local/share/opencode/auth.json", gateway("gateway.example.com", "OPENAI_BASE_URL")},
+	{"claude-code", "claude", "", ".claude/.credentials.json", gateway("gateway.example.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN")},
+	{"codex", "codex", " --sandbox danger-full-access", ".codex/auth.json", gateway("gateway.example.com", "OPENAI_BASE_URL")},
+	{"gemini", "gemini", "", ".gemini/oauth_creds.json", gateway("gateway.example.com", "GOOGLE_GEMINI_BASE_URL")},
+	{"opencode", "opencode", "", ".local/share/opencode/auth.json", gateway("gateway.example.com", "OPENAI_BASE_URL")},
 }
 
 // Agents are the names of the agents that have a tool.
@@ -42,6 +44,15 @@ func Agents() []string {
 		out = append(out, a.preset)
 	}
 	return out
+}
+
+// AgentOf is the name of the agent that a program runs, empty for none.
+func AgentOf(program string) string {
+	i := slices.IndexFunc(agents, func(a agent) bool { return a.command == program })
+	if i < 0 {
+		return ""
+	}
+	return agents[i].preset
 }
 
 // registries are the presets of registries, each with the files that name packages of it.
@@ -67,10 +78,13 @@ func Agent(dir, name string) (*Tool, error) {
 	}
 	defer r.root.Close()
 	t := &Tool{
-		Name: agents[i].command, Command: agents[i].command, About: "runs under this policy with all that it starts",
+		Name: agents[i].command, Command: agents[i].command + agents[i].flags, About: "runs under this policy with all that it starts",
 		Presets: []Preset{{name, "its program, its service and its key; its home is its own"}},
 		Rules:   slices.Concat([]Rule{writes("it changes the workspace, and runs its programs")}, r.secrets),
 		Notes:   agents[i].notes,
+	}
+	if agents[i].flags != "" {
+		t.About += "; accessc is its sandbox"
 	}
 	for _, reg := range registries {
 		if file, ok := r.has(reg.files...); ok {
@@ -91,7 +105,7 @@ func (t *Tool) Place(link, file string) {
 		case slices.ContainsFunc(t.Presets, func(p Preset) bool { return slices.Contains(names, p.Name) }):
 			return
 		case len(names) > 0:
-			t.Presets = append(t.Presets, Preset{names[0], t.Command + " is installed in ~/" + at})
+			t.Presets = append(t.Presets, Preset{names[0], t.Name + " is installed in ~/" + at})
 			return
 		}
 	}
@@ -103,12 +117,12 @@ func (t *Tool) Place(link, file string) {
 		return // all of the home is more than a program's place
 	}
 	grants := []string{"external", "read", "execute"}
-	t.Rules = append(t.Rules, Rule{"~/" + dir, grants, t.Command + " is installed there"})
+	t.Rules = append(t.Rules, Rule{"~/" + dir, grants, t.Name + " is installed there"})
 }
 
 // Share lets the agent use the user's login, and returns the file of the home that has it.
 func (t *Tool) Share() string {
-	i := slices.IndexFunc(agents, func(a agent) bool { return a.command == t.Command })
+	i := slices.IndexFunc(agents, func(a agent) bool { return a.command == t.Name })
 	login := agents[i].login
 	grants := []string{"external", "read", "update"}
 	t.Rules = append(t.Rules, Rule{"~/" + login, grants, "your login, which whoever reads it can use anywhere"})

@@ -124,8 +124,7 @@ func wholeCodex(t *testing.T, nobody bool) {
 	config := strings.Replace(codexConfig, `"KEY"`, `"CODEX_API_KEY"`, 1) + `"` + m.URL + "/v1\"\n"
 	p.must(os.WriteFile(home+"/.codex/config.toml", []byte(config), 0o600))
 	p.env = append(p.env, "CODEX_API_KEY=none")
-	// Codex' own sandbox has no room in this one.
-	p.exec(flags, "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go")
+	p.exec(flags, "codex", "exec", "--skip-git-repo-check", "go")
 	p.hasResults(m.Results(), "text of docs/a", "Permission denied", "A new")
 	p.confined(m.Results())
 }
