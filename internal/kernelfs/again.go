@@ -6,7 +6,7 @@ import (
 )
 
 // name finds the mounts below roots that show a place of the policy under another name, and the overlays below roots
-// that show the kernel, or directories that nobody here can tell; and the mounts below the base that show a root.
+// that show the kernel, or directories that nobody here can tell; and the mounts below the base that show a root, or a mount below a root.
 func (f *finder) name(roots, base []string) {
 	var places []Mount
 	add := func(list []string) {
@@ -18,7 +18,7 @@ func (f *finder) name(roots, base []string) {
 	add(append(roots[:len(roots):len(roots)], sharedMemory))
 	ofRoots := len(places)
 	add(base)
-	var below []*Mount
+	var below, inBase []*Mount
 	for i := range f.all {
 		switch m := &f.all[i]; {
 		case m.own():
@@ -26,10 +26,7 @@ func (f *finder) name(roots, base []string) {
 		case in(m.Point, roots) && m.Point != roots[0]:
 			below = append(below, m)
 		case slices.ContainsFunc(base, func(b string) bool { return Below(m.Point, b) }):
-			shows, _ := f.shows(m, m.Point, m.Root)
-			if named, ok := f.named(m.Point, shows, places[:ofRoots]); ok {
-				m.Again = named.Again
-			}
+			inBase = append(inBase, m)
 		}
 	}
 	type view struct {
@@ -55,6 +52,17 @@ func (f *finder) name(roots, base []string) {
 			if named, ok := f.named(a.m.Point, a.shows, b.shows); ok && a.m != b.m && a.m.Again == "" {
 				a.m.Again = named.Again
 			}
+		}
+	}
+	// Rules and protected paths may name such a mount as well as a root.
+	places = places[:ofRoots:ofRoots]
+	for _, v := range open {
+		places = append(places, v.shows...)
+	}
+	for _, m := range inBase {
+		shows, _ := f.shows(m, m.Point, m.Root)
+		if named, ok := f.named(m.Point, shows, places); ok {
+			m.Again = named.Again
 		}
 	}
 }

@@ -64,7 +64,11 @@ func TestAgain(t *testing.T) {
 		"below the base": {
 			"20 1 8:1 /w/secret /usr/x rw - ext4 disk rw\n21 1 8:1 / /usr/y rw - ext4 disk rw\n22 1 8:1 /o /usr/z rw - ext4 disk rw", "/usr/x /usr/y",
 		},
-		"elsewhere": {"20 1 8:1 /w/secret /wx rw - ext4 disk rw\n21 1 8:1 /usr/a /usr/b rw - ext4 disk rw", ""},
+		"a mount in the base as well": {
+			"20 1 8:2 /s /w/b rw - ext4 disk2 rw\n21 1 8:2 /s/a /usr/x rw - ext4 disk2 rw\n22 1 8:2 / /usr/y rw - ext4 disk2 rw", "/usr/x /usr/y",
+		},
+		"the base's own mount": {"20 1 8:2 / /usr rw - ext4 disk2 rw\n21 1 8:2 /share /w/x rw - ext4 disk2 rw", "/w/x"},
+		"elsewhere":            {"20 1 8:1 /w/secret /wx rw - ext4 disk rw\n21 1 8:1 /usr/a /usr/b rw - ext4 disk rw", ""},
 	} {
 		all, err := Parse([]byte(host+c.mounts+"\n"), []string{"/w", "/t"}, []string{"/usr"}, linked)
 		if err != nil {

@@ -45,7 +45,7 @@ done 2>/dev/null
 	mkdir "$d"; echo evil > "$d/config.toml" && echo "LEAK wrote $d"
 done 2>/dev/null
 [ -e twins ] || [ -e latetwins ] && {
-	for f in secret/k m/sub/k; do got $f && echo "LEAK $f: $x"; done
+	for f in secret/k m/sub/k /usr/share/*/k; do got $f && echo "LEAK $f: $x"; done
 	for d in m/hooks m/sub .git/hooks; do echo evil > $d/h && echo "LEAK wrote $d/h"; done
 	[ -e twins ] && echo evil > src/hk/h && echo "LEAK wrote src/hk/h"
 } 2>/dev/null
@@ -71,6 +71,7 @@ twins() {
 	b ~/self ~/self
 	mkdir ../lm && mount -t tmpfs l ../lm && mkdir ../lm/sub ../lm/hooks && echo TOP-SECRET > ../lm/sub/k || exit 77
 	chmod -R a+rwX ../lm; b ../lm/sub secret; b ../lm m; b ../lm/hooks .git/hooks; b src/hk .vscode
+	base=$(ls -d /usr/share/*/ | head -1) && b ../lm/sub "$base"
 }
 targets() { b "$AT" ~/far; o "$s:$PWD/src" ~/over; b secret ~/point; b /dev/shm ~/shared; b "$AT" ~/up; }
 pairs() {
