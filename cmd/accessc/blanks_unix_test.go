@@ -51,7 +51,7 @@ access.env = [{ name = "A", read = true }]
 		{"approve", "~/" + name},
 		{"approvals"}, {"exec", "t"}, {"home", "path", "t"}, {"approvals", "--forget", "~/" + name}, {"denials", "t"},
 		{"mount", "t:" + name + "=/usr/share:ro", "--dry-run"},
-		{"allow", "t", "read " + name, "--dry-run"}, {"explain", name},
+		{"allow", "t", "read " + name, "--dry-run"}, {"explain", name}, {"decide", "--", "ls '" + name + "'"},
 	} {
 		var out, errs bytes.Buffer
 		code := run(append([]string{"-C", ws}, args...), strings.NewReader(""), &out, &errs)

@@ -52,12 +52,12 @@ func decisionDoc(name string, d *ruleset.Decision) *decision {
 // printDecision prints the verdict and the part that decided.
 func printDecision(w io.Writer, d *ruleset.Decision) error {
 	cause := d.Cause()
-	_, err := fmt.Fprintf(w, "%s: %s\n", d.Outcome, visible.Text(cause.Text))
+	_, err := fmt.Fprintf(w, "%s: %s\n", d.Outcome, visible.Line(cause.Text))
 	if err == nil && cause.Why != "" {
-		_, err = fmt.Fprintf(w, "  %s\n", visible.Text(cause.Why))
+		_, err = fmt.Fprintf(w, "  %s\n", visible.Line(cause.Why))
 	}
 	if err == nil && cause.Rule != nil {
-		_, err = fmt.Fprintf(w, "  %s\n", visible.Text(cause.Rule.Place()))
+		_, err = fmt.Fprintf(w, "  %s\n", visible.Line(cause.Rule.Place()))
 	}
 	return err
 }
@@ -73,7 +73,7 @@ func explainDecision(w io.Writer, color bool, d *ruleset.Decision, depth int) er
 		verdict = "\x1b[" + outcomeColor[d.Outcome] + "m" + verdict + "\x1b[0m"
 	}
 	indent := strings.Repeat("  ", depth)
-	if _, err := fmt.Fprintf(w, "%s %s%s\n", verdict, indent, visible.Text(d.Text)); err != nil {
+	if _, err := fmt.Fprintf(w, "%s %s%s\n", verdict, indent, visible.Line(d.Text)); err != nil {
 		return err
 	}
 	if d.Why != "" {
@@ -84,7 +84,7 @@ func explainDecision(w io.Writer, color bool, d *ruleset.Decision, depth int) er
 		if d.Rule != nil {
 			why += ": " + d.Rule.Place()
 		}
-		if _, err := fmt.Fprintf(w, "        %s· %s\n", indent, visible.Text(why)); err != nil {
+		if _, err := fmt.Fprintf(w, "        %s· %s\n", indent, visible.Line(why)); err != nil {
 			return err
 		}
 	}

@@ -204,7 +204,7 @@ func (c *denialsCmd) nothing(g *globals) error {
 		fmt.Fprintln(g.stderr, "no refusals are kept: on this system accessc becomes the tool, and sees nothing of it")
 		return nil
 	}
-	fmt.Fprintf(g.stderr, "no refusals are kept: it has not run here, or not since its state was cleared. accessc exec --trace %s starts it under a supervisor that sees every refusal, slower\n", visible.Text(name))
+	fmt.Fprintf(g.stderr, "no refusals are kept: it has not run here, or not since its state was cleared. accessc exec --trace %s starts it under a supervisor that sees every refusal, slower\n", visible.Line(name))
 	return nil
 }
 
@@ -319,7 +319,7 @@ func (d denialsDoc) probes() string {
 				b.WriteString(entryLine(o))
 			}
 		}
-		b.WriteString("    " + visible.Text(e.Probe) + "\n")
+		b.WriteString("    " + visible.Line(e.Probe) + "\n")
 	}
 	if b.Len() == 0 {
 		return ""
@@ -381,7 +381,7 @@ func entryLine(e denial.Entry) string {
 	if e.Times > 1 {
 		what += fmt.Sprintf(" ×%d", e.Times)
 	}
-	return strings.TrimRight(fmt.Sprintf("%-7s %s", e.Operation, visible.Text(what)), " ") + "  " + visible.Text(e.Reason) + "\n"
+	return strings.TrimRight(fmt.Sprintf("%-7s %s", e.Operation, visible.Line(what)), " ") + "  " + visible.Line(e.Reason) + "\n"
 }
 
 func (p proposalDoc) text() string {
@@ -390,7 +390,7 @@ func (p proposalDoc) text() string {
 	case p.Permitted:
 		return "    permitted by now\n"
 	case p.Command == "":
-		return "    nothing is proposed: " + visible.Text(p.WhyNot) + "\n"
+		return "    nothing is proposed: " + visible.Line(p.WhyNot) + "\n"
 	}
 	fmt.Fprintf(&b, "    %s\n", visible.Text(p.Command))
 	if len(p.Approve) > 0 {

@@ -94,7 +94,7 @@ func mapped(index, entries []int) []int {
 // note is the comment above a rule.
 func (f *learned) note(a allow.Added, index []int) string {
 	if len(a.Entries) == 0 {
-		return visible.Text("for a supervisor, which alone permits what was recorded: " + operationText(denial.Entry{Question: []string{f.joined.Served}}))
+		return visible.Line("for a supervisor, which alone permits what was recorded: " + operationText(denial.Entry{Question: []string{f.joined.Served}}))
 	}
 	times, runs := 0, 0
 	for _, i := range a.Entries {
@@ -121,7 +121,7 @@ func (f *learned) note(a allow.Added, index []int) string {
 	for _, b := range a.Reach.Beyond {
 		s += "; adds " + b
 	}
-	return visible.Text(s)
+	return visible.Line(s)
 }
 
 // operationText is an operation in a line. A name with a line break begins none of its own.
@@ -141,7 +141,7 @@ func operationText(e denial.Entry) string {
 			out[i] = "~/" + rest
 		}
 	}
-	return visible.Text(strings.TrimSpace(strings.Join(out, " ")))
+	return visible.Line(strings.TrimSpace(strings.Join(out, " ")))
 }
 
 // show prints the patch on standard output, and its summary on standard error.
@@ -233,14 +233,14 @@ func (f *learned) leftText(x lesson) string {
 			}
 			about := e.Operation + " below " + path.Dir(path.Dir(operationTarget(e))) + ": " + why
 			if alike[about]++; alike[about] <= most {
-				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), visible.Text(why))
+				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), visible.Line(why))
 			} else if alike[about] == most+1 {
 				many = append(many, about)
 			}
 		}
 	}
 	for _, about := range many {
-		fmt.Fprintf(&b, "not proposed: %d more times %s\n", alike[about]-most, visible.Text(about))
+		fmt.Fprintf(&b, "not proposed: %d more times %s\n", alike[about]-most, visible.Line(about))
 	}
 	return b.String()
 }

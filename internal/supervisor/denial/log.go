@@ -184,7 +184,7 @@ func (l *Log) Summary(w io.Writer, more string) {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "accessc: %s was refused %s\n", visible.Text(l.kept[0].tool()), times(counted))
+	fmt.Fprintf(&b, "accessc: %s was refused %s\n", visible.Line(l.kept[0].tool()), times(counted))
 	slices.SortStableFunc(shown, func(a, b *seen) int { return a.rank() - b.rank() })
 	shown = shown[:min(len(shown), maxShown)]
 	verb, what := 0, 0
@@ -214,7 +214,7 @@ func (l *Log) Note(w io.Writer, more string) {
 	defer l.mu.Unlock()
 	if l.total > l.probes {
 		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s%s; %s\n",
-			visible.Text(l.kept[0].tool()), times(l.total-l.probes), l.hosts(), more)
+			visible.Line(l.kept[0].tool()), times(l.total-l.probes), l.hosts(), more)
 	}
 }
 
@@ -225,7 +225,7 @@ func (l *Log) hosts() string {
 	var out []string
 	for _, s := range l.kept {
 		op, ok := s.Operation.(ir.Connect)
-		if host := visible.Text(op.To.Host.String()); ok && host != "" && !slices.Contains(out, host) {
+		if host := visible.Line(op.To.Host.String()); ok && host != "" && !slices.Contains(out, host) {
 			out = append(out, host)
 		}
 	}
@@ -293,7 +293,7 @@ func (s *seen) what() string {
 	if s.times > 1 {
 		target += " ×" + strconv.Itoa(s.times)
 	}
-	return visible.Text(target)
+	return visible.Line(target)
 }
 
 // words are those of a program that was not started; nil for any other call.
@@ -352,7 +352,7 @@ func (d *Denial) Text() string {
 	toml, ok := d.proposal()
 	text := d.Verb() + " " + (&seen{Denial: d, times: 1}).what() + ": " + d.because(ok)
 	if why := d.grant().reserved; why != "" && !d.closed() {
-		text += visible.Text("; no grant is proposed: " + why)
+		text += visible.Line("; no grant is proposed: " + why)
 	}
 	if ok {
 		text += "\n" + indent(strings.TrimSuffix(toml, "\n"))
@@ -388,7 +388,7 @@ func (d *Denial) because(more bool) string {
 	if more {
 		s += "; to allow it:"
 	}
-	return visible.Text(s)
+	return visible.Line(s)
 }
 
 func indent(text string) string {

@@ -41,7 +41,7 @@ func (d *Denial) sentence() string {
 	if _, ok := d.proposal(); ok && len(d.grant().inline) <= maxProposal {
 		s += "; to allow it, add " + d.grant().inline
 	}
-	return visible.Text(s)
+	return visible.Line(s)
 }
 
 // network is a rule that grants the operation.
