@@ -17,6 +17,7 @@ type fsDraft struct {
 	v        *source.Value
 	scope    scope
 	path     *source.Value
+	names    []string // of a rule by name, sorted
 	external bool
 	mount    bool
 	caps     ir.CapSet
@@ -44,7 +45,7 @@ func fsWinner(d *fsDraft) string {
 	if err != nil {
 		return d.path.Text
 	}
-	return path.Lexical
+	return path.Lexical + strings.Join(append([]string{""}, d.names...), "\x00")
 }
 
 // fsRule reads one fs rule. The alias write sets the default of create, update and delete; a
@@ -54,7 +55,7 @@ func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
 	if t == nil {
 		return nil, false
 	}
-	s.known(t, "an fs rule", "path", "external", "read", "write", "create", "update", "delete", "execute", "mount")
+	s.known(t, "an fs rule", "path", "names", "external", "read", "write", "create", "update", "delete", "execute", "mount")
 	d := &fsDraft{v: v, scope: s}
 	set := map[ir.Capability]bool{}
 	alias := false
@@ -65,6 +66,11 @@ func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
 		case "path":
 			if _, ok := in.str(e.Value); ok {
 				d.path = e.Value
+			}
+		case "names":
+			var ok bool
+			if d.names, ok = in.namePatterns(e.Value); !ok {
+				return nil, false
 			}
 		case "external":
 			d.external = in.boolean(e.Value)
@@ -144,7 +150,7 @@ func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 // rule is the rule as far as it is known before its path is resolved.
 func (d *fsDraft) rule() *ir.FSRule {
 	return &ir.FSRule{
-		Written: d.path.Text, Caps: d.caps, External: d.external, Mount: d.mount,
+		Written: d.path.Text, Names: d.names, Caps: d.caps, External: d.external, Mount: d.mount,
 		Origin: d.scope.origin(d.v.At), Leaves: d.leaves,
 	}
 }
@@ -162,6 +168,9 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 	if strings.ContainsAny(d.path.Text, "*?") {
 		f := s.report(diag.GlobInPath, d.path, "this names one file with that very name")
 		f.Hint = "name the directory instead: a rule covers everything below its path"
+		if by := asNames(d.path.Text); by != "" {
+			f.Hint = "write " + by + ": a rule by name, about every file of that name below the path"
+		}
 	}
 	d.glob = found.Kind == ir.Absent && (strings.ContainsAny(d.path.Text, "*?{") || strings.HasPrefix(d.path.Text, "!"))
 	switch {
@@ -195,12 +204,15 @@ func (d *fsDraft) checkTakes(r *ir.FSRule, rules []*ir.FSRule) {
 	if d.glob && slices.ContainsFunc(rules, func(o *ir.FSRule) bool { return o != nil && r.At.Under(o.At) && !r.Caps.Contains(o.Caps) }) {
 		f := d.scope.key("path").report(diag.TakesNothing, d.path, "no file has that very name, so the rule takes nothing away")
 		f.Hint = "name each file, or the directory that holds them"
+		if by := asNames(d.path.Text); by != "" {
+			f.Hint = "write " + by
+		}
 	}
 }
 
 // lintFS warns about rules whose effect differs from their appearance.
 func (c *compilation) lintFS(rules []ir.FSRule) {
-	last := map[ir.Location]*ir.FSRule{}
+	last := map[string]*ir.FSRule{}
 	for i := range rules {
 		r := &rules[i]
 		if r.Caps.Has(ir.Execute) && !r.Caps.Has(ir.Read) {
@@ -210,10 +222,11 @@ func (c *compilation) lintFS(rules []ir.FSRule) {
 			f.Hint = "add read = true"
 			c.findings.Add(f)
 		}
-		if before, ok := last[r.At]; ok && before.Caps != r.Caps {
+		subject := r.At.String() + strings.Join(append([]string{""}, r.Names...), "\x00")
+		if before, ok := last[subject]; ok && before.Caps != r.Caps {
 			c.orderDecides(before, r, leafAt(r.Leaves, "path", r.Origin), "the later rule wins: "+r.Caps.String())
 		}
-		last[r.At] = r
+		last[subject] = r
 	}
 }
 
@@ -254,6 +267,9 @@ func (c *compilation) lintFolding(t *ir.Tool) {
 	seen := map[string]*ir.FSRule{}
 	for i := range t.FS {
 		r := &t.FS[i]
+		if r.ByName() {
+			continue
+		}
 		key := resolve.Fold(r.At.Root.String() + "/" + r.At.Path)
 		other, ok := seen[key]
 		if !ok {
@@ -270,6 +286,13 @@ func (c *compilation) lintFolding(t *ir.Tool) {
 		f.Hint = "keep one of them, or build for linux alone with --target linux"
 		c.findings.Add(f)
 	}
+}
+
+// alike reports whether a rule by name has its like, on the target of another external rule.
+func alike(rules []*ir.FSRule, r *ir.FSRule, target string) bool {
+	return r.ByName() && slices.ContainsFunc(rules, func(o *ir.FSRule) bool {
+		return o.At.Root.Name == target && o.Caps == r.Caps && slices.Equal(o.Names, r.Names)
+	})
 }
 
 // checkOverlap refuses external rules that reach one place by different names with
@@ -292,10 +315,10 @@ func (c *compilation) checkOverlap(t *ir.Tool) {
 		for _, o := range rules[:i] {
 			a, b := o.At.Root.Name, r.At.Root.Name
 			rest, nested := resolve.Below(targets[b], targets[a])
-			if !nested || o.Caps == r.Caps {
+			if !nested || o.Caps == r.Caps && slices.Equal(o.Names, r.Names) {
 				continue
 			}
-			if same, ok := resolve.Below(b, a); ok && same == rest {
+			if same, ok := resolve.Below(b, a); ok && same == rest || alike(rules, o, b) && alike(rules, r, a) {
 				continue
 			}
 			f := diag.New(diag.TargetsOverlap, leafAt(r.Leaves, "path", r.Origin), len(r.Written)+2)

@@ -70,6 +70,11 @@ func (s scope) mayPath(t *source.Table) bool {
 			return false
 		}
 	}
+	if e := t.Get("names"); e != nil {
+		s.notMay(e, "found names: a grant during a run is about a place",
+			"write the rule with the path alone; names that a rule of access.fs denies are granted one by one, each by its path")
+		return false
+	}
 	if e := t.Get("external"); e != nil {
 		s.notMay(e, "found external: only places of the workspace can be granted during a run",
 			"make the place reachable before the start: accessc mount, or an external rule in access.fs")

@@ -21,7 +21,7 @@ func (c *compilation) ownProgram(t *ir.Tool) {
 		return // the start says what is wrong
 	}
 	around := covering(t.FS, found.At)
-	if around == nil || around.At == found.At || around.Caps == 0 || around.Caps.Contains(ir.Caps(ir.Read, ir.Execute)) {
+	if around == nil || decides(around, found.At) || around.Caps == 0 || around.Caps.Contains(ir.Caps(ir.Read, ir.Execute)) {
 		return
 	}
 	o := cmd.Origin
@@ -34,11 +34,17 @@ func (c *compilation) ownProgram(t *ir.Tool) {
 // covering is the rule that decides about a place, nil if there is none.
 func covering(rules []ir.FSRule, at ir.Location) *ir.FSRule {
 	var out *ir.FSRule
+	best := 0
 	for i := range rules {
-		r := &rules[i]
-		if at.Under(r.At) && (out == nil || len(r.At.Path) >= len(out.At.Path)) {
-			out = r
+		if length, ok := rules[i].Matches(at); ok && length >= best {
+			out, best = &rules[i], length
 		}
 	}
 	return out
+}
+
+// decides reports whether a rule is about a place itself.
+func decides(r *ir.FSRule, at ir.Location) bool {
+	length, ok := r.Matches(at)
+	return ok && length == len(at.Path)
 }

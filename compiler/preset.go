@@ -154,7 +154,7 @@ func (d *draft) vouched() map[string]bool {
 // there reports whether the place of a preset's rule is on this host, outside of the workspace. A
 // portable policy keeps every place.
 func (c *compilation) there(d *fsDraft) bool {
-	if c.opts.Approved == nil {
+	if c.opts.Approved == nil || len(d.names) > 0 && !d.external {
 		return true
 	}
 	found, err := c.res.Resolver.Rule(d.path.Text)

@@ -18,14 +18,14 @@ func (v *View) close(places []Closed) {
 			continue
 		}
 		ref, _ := root.ruleFor(k.At.Path)
-		n, exact := root.find(k.At.Path)
-		if (ref < 0 || v.refs[ref].caps == 0) && (!exact || !n.grants(v.refs)) {
+		n, rest := root.find(k.At.Path)
+		if (ref < 0 || v.refs[ref].caps == 0) && (rest != "" || !n.grants(v.refs)) && !v.grantsNames(k.At.Root, All) {
 			continue
 		}
 		rule := &FSRule{Written: k.At.Short(), At: k.At, Origin: Origin{Layer: LayerImplied, Label: k.Why}}
 		v.add(ClosedRule, rule)
 		root.make(k.At.Path, &v.arena).children = children{}
-		v.plant(k.At, ruleRef{entry: len(v.rules) - 1})
+		v.plant(k.At, ruleRef{entry: len(v.rules) - 1, kind: closes})
 	}
 }
 

@@ -46,15 +46,12 @@ func (v *View) access(c Capability, on Place) Verdict {
 	if on.Asked && !v.reaches(on) {
 		return Verdict{Reason: ReasonEscape, Need: c, At: on.At}
 	}
-	r := v.region(on.At)
-	if r == nil {
-		return Verdict{Reason: ReasonDefault, Need: c, At: on.At}
-	}
+	r := v.spot(on.At)
 	out := Verdict{Reason: ReasonDefault, Need: c, At: on.At}
-	if r.win >= 0 {
-		out.Reason, out.Rule = ReasonRule, v.rules[v.refs[r.win].entry].Rule
+	if ref := r.decider(v.refs, c); ref >= 0 {
+		out.Reason, out.Rule = ReasonRule, v.rules[v.refs[ref].entry].Rule
 	}
-	if (c == Create || c == Delete) && on.At.Path == "" {
+	if (c == Create || c == Delete) && on.At.Path == "" && v.tree(on.At.Root) != nil {
 		out.Reason = ReasonRoot
 		return out
 	}
@@ -82,15 +79,15 @@ func (v *View) named(op Access) Verdict {
 // that leads to a rule's path only a directory may be created or removed; at the path itself
 // anything but a symbolic link may be created.
 func (v *View) leads(op Access, granted Verdict) Verdict {
-	r, exact := v.tree(op.On.At.Root).find(op.On.At.Path)
-	if !exact || !r.pinned {
+	r, rest := v.tree(op.On.At.Root).find(op.On.At.Path)
+	if rest != "" || !r.pinned {
 		return granted
 	}
 	refused := op.Name == NameFile || op.Name == NameLink
 	switch {
 	case r.rule >= 0 && v.refs[r.rule].pin:
 		refused = true // the symlink of an external rule
-	case r.program, r.rule >= 0 && !r.anchor:
+	case r.program, (r.rule >= 0 || r.base) && !r.anchor:
 		refused = op.Cap == Create && op.Name == NameLink
 	}
 	if !refused {
@@ -100,14 +97,17 @@ func (v *View) leads(op Access, granted Verdict) Verdict {
 	return granted
 }
 
-// region returns the region that l belongs to, nil where its root has none.
-func (v *View) region(l Location) *region {
-	z := v.tree(l.Root)
+// spot is the state at a place, nowhere where its root has no rules.
+func (v *View) spot(at Location) spot {
+	z := v.tree(at.Root)
 	if z == nil {
-		return nil
+		return nowhere
 	}
-	r, _ := z.find(l.Path)
-	return r
+	r, rest := z.find(at.Path)
+	if len(r.byName) == 0 {
+		return r.spot
+	}
+	return r.spot.names(v.refs, r.byName, rest)
 }
 
 func (v *View) tree(r Root) *region {
@@ -129,8 +129,8 @@ func (v *View) reaches(on Place) bool {
 		if named := (Root{External, on.Lexical}); named.Direct() {
 			return v.direct(named.Name) == on.At.Root.Name
 		}
-		w := v.region(In(on.Lexical))
-		if w == nil || w.win < 0 {
+		w := v.spot(In(on.Lexical))
+		if w.win < 0 {
 			return false
 		}
 		r := v.rules[v.refs[w.win].entry].Rule
@@ -192,14 +192,14 @@ func (v *View) rename(src, dst Place, srcKind, dstKind NodeKind) Verdict {
 			return p
 		}
 	}
-	matters := All
 	if srcKind == File {
-		matters = FileCaps
-	} else if n := v.brings(src.At, dst.At); n != nil {
+		return v.noGain(src, dst, File, d)
+	}
+	if n := v.brings(src.At, dst.At); n != nil {
 		d.Effect, d.Reason, d.Need, d.Rule = Deny, ReasonNoGain, Create, n.rule
 		return d
 	}
-	return v.noGain(src, dst, matters, d)
+	return v.noGain(src, dst, Dir, d)
 }
 
 func (v *View) link(op Link) Verdict {
@@ -213,7 +213,7 @@ func (v *View) link(op Link) Verdict {
 	if p := v.pinned(op.Dst.At); !p.Allowed() {
 		return p
 	}
-	return v.noGain(op.Src, op.Dst, FileCaps, d)
+	return v.noGain(op.Src, op.Dst, File, d)
 }
 
 // pinned refuses when l is a root, a rule's path or an ancestor of one.
@@ -222,8 +222,8 @@ func (v *View) pinned(l Location) Verdict {
 	if l.Path == "" {
 		return Verdict{Reason: ReasonRoot, At: l}
 	}
-	r, exact := v.tree(l.Root).find(l.Path)
-	if !exact || !r.pinned {
+	r, rest := v.tree(l.Root).find(l.Path)
+	if rest != "" || !r.pinned {
 		return Verdict{Effect: Allow}
 	}
 	out := Verdict{Reason: ReasonPinned, At: l, Pin: v.pinOf(r)}
@@ -236,8 +236,11 @@ func (v *View) pinned(l Location) Verdict {
 // pinOf returns the first rule at or below r, in path order, for which r is
 // pinned; nil when another root is bound there.
 func (v *View) pinOf(r *region) *FSRule {
-	if r.rule >= 0 {
+	switch {
+	case r.rule >= 0:
 		return v.rules[v.refs[r.rule].entry].Rule
+	case r.base:
+		return v.rules[v.refs[r.byName[len(r.byName)-1].ref].entry].Rule
 	}
 	for _, c := range r.children.list {
 		if c.pinned {
@@ -250,19 +253,23 @@ func (v *View) pinOf(r *region) *FSRule {
 }
 
 // noGain refuses a move that would escalate: one after which more is permitted than before.
-// Both places are unpinned by now, so each lies in one region with everything below it, and
-// comparing the two sets is enough. Where programs are listed, their files are pinned, and no
+// Both places are unpinned by now, so each lies in one region with everything below it, but for the names that rules are
+// about. Where programs are listed, their files are pinned, and no
 // other file can become startable by moving it.
 // See RATIONALE D5.
-func (v *View) noGain(src, dst Place, matters CapSet, granted Verdict) Verdict {
+func (v *View) noGain(src, dst Place, kind NodeKind, granted Verdict) Verdict {
+	matters := All
+	if kind == File {
+		matters = FileCaps
+	}
 	if v.commands.set != nil {
 		matters = matters.Without(Execute)
 	}
-	gain := v.region(dst.At).caps &^ v.region(src.At).caps & matters
+	gain := v.gain(src.At, dst.At, kind)
 	for _, w := range v.beside {
-		gain |= w.caps(dst.At) &^ w.caps(src.At) & matters
+		gain |= w.gain(src.At, dst.At, kind)
 	}
-	if gain == 0 {
+	if gain &= matters; gain == 0 {
 		return granted
 	}
 	granted.Effect, granted.Reason, granted.Need = Deny, ReasonNoGain, gain.List()[0]
@@ -270,12 +277,7 @@ func (v *View) noGain(src, dst Place, matters CapSet, granted Verdict) Verdict {
 }
 
 // caps are the capabilities at a place, none where no root has it.
-func (v *View) caps(at Location) CapSet {
-	if r := v.region(at); r != nil {
-		return r.caps
-	}
-	return 0
-}
+func (v *View) caps(at Location) CapSet { return v.spot(at).caps }
 
 func (v *View) start(op Start) Verdict {
 	file := v.access(Execute, op.On)

@@ -1,6 +1,7 @@
 package ir_test
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -11,18 +12,53 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// naive implements the text of the specification as directly as possible: of all rules whose
+// naive implements the text of the specification as directly as possible: a rule by name stands for the same rule at every
+// path below its own whose last component matches. Of all rules whose
 // path is a prefix, by component, the one with the most components wins in full, the last one
-// on a tie; without a match nothing is granted.
+// on a tie; without a match nothing is granted. Where a protected path is the deepest of the rules that are no rules by name,
+// nothing is written.
 func naive(rules []ir.FSRule, at ir.Location) ir.CapSet {
 	var caps ir.CapSet
-	most := -1
+	most, deepest, guarded := -1, -1, false
 	for _, r := range rules {
-		if r.At.Root == at.Root && (r.At.Path == "" || strings.HasPrefix(at.Path+"/", r.At.Path+"/")) && r.At.Depth() >= most {
-			caps, most = r.Caps, r.At.Depth()
+		if r.At.Root != at.Root || r.At.Path != "" && !strings.HasPrefix(at.Path+"/", r.At.Path+"/") {
+			continue
+		}
+		depth := naiveDepth(r, at)
+		if depth >= most && depth >= 0 {
+			caps, most = r.Caps, depth
+		}
+		if !r.ByName() && depth >= deepest {
+			deepest, guarded = depth, r.Guards()
 		}
 	}
+	if guarded {
+		caps &^= ir.Write
+	}
 	return caps
+}
+
+// naiveDepth is the number of components of the path, on the way to a place below that of the rule, that the rule stands for;
+// -1 if there is none.
+func naiveDepth(r ir.FSRule, at ir.Location) int {
+	if !r.ByName() {
+		return r.At.Depth()
+	}
+	parts := strings.Split(at.Path, "/")
+	for n := at.Depth(); n > r.At.Depth(); n-- {
+		for _, p := range r.Names {
+			if naiveMatch(p, parts[n-1]) {
+				return n
+			}
+		}
+	}
+	return -1
+}
+
+// naiveMatch matches a pattern of ASCII as path.Match does, which has the same syntax but for "[^" alone and counts characters.
+func naiveMatch(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
 }
 
 // naiveRename says from the text when a rename may happen. A path is pinned when
@@ -39,7 +75,31 @@ func naiveRename(rules []ir.FSRule, op ir.Rename) bool {
 		matters = ir.FileCaps
 	}
 	return src.Path != "" && dst.Path != "" && s.Has(ir.Delete) && d.Contains(need) &&
-		!naivePinned(rules, src) && !naivePinned(rules, dst) && s.Contains(d&matters)
+		!naivePinned(rules, src) && !naivePinned(rules, dst) && s.Contains(d&matters) &&
+		(op.SrcKind == ir.File || !naiveGainBelow(rules, src, dst))
+}
+
+// naiveGainBelow reports whether some file in a directory would have more after a move. The names are of every class that the
+// patterns tell apart.
+func naiveGainBelow(rules []ir.FSRule, src, dst ir.Location) bool {
+	if !slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.ByName() }) {
+		return false
+	}
+	names := []string{"a", "b", "ab", "aa", "bb", "abb", "aaa", ".env", ".enva", "cb", "ccb", "cc", "ccc"}
+	var below func(dir string, depth int) bool
+	below = func(dir string, depth int) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			at := path.Join(dir, name)
+			if naive(rules, dst.Child(at))&^naive(rules, src.Child(at)) != 0 {
+				return true
+			}
+			matched := slices.ContainsFunc(rules, func(r ir.FSRule) bool {
+				return slices.ContainsFunc(r.Names, func(p string) bool { return naiveMatch(p, name) })
+			})
+			return matched && depth > 1 && below(at, depth-1)
+		})
+	}
+	return below("", 2)
 }
 
 // naivePinned reports whether some path at or below l has other capabilities than the
@@ -47,7 +107,12 @@ func naiveRename(rules []ir.FSRule, op ir.Rename) bool {
 func naivePinned(rules []ir.FSRule, l ir.Location) bool {
 	return slices.ContainsFunc(rules, func(r ir.FSRule) bool {
 		parent, ok := r.At.Parent()
-		return ok && r.At.Under(l) && naive(rules, r.At) != naive(rules, parent)
+		if !ok || !r.At.Under(l) {
+			return false
+		}
+		// The place of a rule by name, and one that a rule takes from a rule by name.
+		without := slices.DeleteFunc(slices.Clone(rules), func(o ir.FSRule) bool { return !o.ByName() && o.At == r.At })
+		return r.ByName() || naive(rules, r.At) != naive(rules, parent) || naive(rules, r.At) != naive(without, r.At)
 	})
 }
 
@@ -59,7 +124,7 @@ func naiveName(rules []ir.FSRule, op ir.Access) bool {
 	switch {
 	case !naivePinned(rules, l) || op.Name == ir.NameAny || op.Name == ir.NameDir:
 		return true
-	case slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.At == l }):
+	case slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.At == l }): // also the place of a rule by name
 		return op.Cap == ir.Delete || op.Name != ir.NameLink
 	}
 	return false
@@ -91,13 +156,15 @@ func rulesOf(t *ir.Tool) []ir.FSRule {
 			continue
 		}
 		at := p.At()
-		if slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.At == at }) {
+		if slices.ContainsFunc(rules, func(r ir.FSRule) bool { return !r.ByName() && r.At == at }) {
 			continue
 		}
 		switch caps := naive(rules, at); {
 		case p.Open && guarded(at):
 			rules = append(rules, ir.FSRule{At: at, Caps: naive(own, at)})
-		case !p.Open && caps&ir.Write != 0:
+		case !p.Open && (caps&ir.Write != 0 || slices.ContainsFunc(rules, func(r ir.FSRule) bool {
+			return r.ByName() && r.At.Root == at.Root && r.Caps&ir.Write != 0
+		})):
 			rules = append(rules, ir.FSRule{At: at, Caps: caps &^ ir.Write, Origin: ir.Origin{Layer: ir.LayerProtected}})
 		}
 	}
@@ -110,6 +177,7 @@ func TestDecideAgainstNaive(t *testing.T) {
 	const per = 100
 	irtest.Check(t, 10_000, per, func(rt *rapid.T) {
 		tool := irtest.Tool(rt, irtest.Plain, 7)
+		irtest.ByName(rt, tool, irtest.Plain, 2)
 		view := ir.NewView(tool, ir.Linux, ir.Facts{})
 		rules := rulesOf(tool)
 		for range per {

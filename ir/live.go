@@ -89,8 +89,8 @@ func (l *Live) granted(grants []FSRule) *View {
 // Ceiling returns the capabilities that can be granted at a place of the workspace, and the rule
 // of May that governs it, nil for none. Writing to a protected path is never among them.
 func (l *Live) Ceiling(at Location) (CapSet, *FSRule) {
-	r := l.may.region(at)
-	if at.Root.Kind != Workspace || r == nil || r.win < 0 {
+	r := l.may.spot(at)
+	if at.Root.Kind != Workspace || r.win < 0 {
 		return 0, nil
 	}
 	caps := r.caps
@@ -212,11 +212,7 @@ func (l *Live) lacking(v *View, ops []Operation) (out []FSRule, by *FSRule) {
 			return nil, nil
 		}
 		for i, p := range about.Places {
-			var has CapSet
-			if r := v.region(p.At); r != nil {
-				has = r.caps
-			}
-			lacks := about.Needs[i] &^ has
+			lacks := about.Needs[i] &^ v.caps(p.At)
 			ceiling, may := l.Ceiling(p.At)
 			if !ceiling.Contains(lacks) {
 				return nil, nil
@@ -278,7 +274,7 @@ func (l *Live) places(grants []FSRule) []Location {
 // rule is the policy's own rule at a place, with the granted part of May added.
 func (l *Live) rule(at Location, grants []FSRule) FSRule {
 	out := FSRule{Written: at.Short(), At: at}
-	if r := l.own.region(at); r != nil && r.win >= 0 {
+	if r := l.own.spot(at); r.win >= 0 {
 		out.Caps, out.Origin = r.caps, l.own.rules[l.own.refs[r.win].entry].Rule.Origin
 	}
 	ceiling, may := l.Ceiling(at)

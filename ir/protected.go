@@ -78,20 +78,24 @@ func (v *View) protect(more []ProtectedPath, links []Location) {
 func (v *View) protectPath(p *ProtectedPath, around map[int]ruleRef) {
 	at := p.At()
 	ref, exact := v.tree(at.Root).ruleFor(at.Path)
-	if exact || ref < 0 {
+	if exact || ref < 0 && !v.grantsNames(at.Root, Write) {
 		return
 	}
-	outer, guarded := around[ref]
+	var outer ruleRef
+	if ref >= 0 {
+		outer = v.refs[ref]
+	}
+	before, guarded := around[ref]
 	switch {
 	case p.Open && guarded:
-		outer.pin = false
-		v.plant(at, outer)
-	case !p.Open && v.refs[ref].caps&Write != 0:
-		rule := &FSRule{Written: at.Short(), At: at, Caps: v.refs[ref].caps &^ Write, Origin: p.Origin}
+		before.pin, before.kind = false, opens
+		v.plant(at, before)
+	case !p.Open && (outer.caps&Write != 0 || v.grantsNames(at.Root, Write)):
+		rule := &FSRule{Written: at.Short(), At: at, Caps: outer.caps &^ Write, Origin: p.Origin}
 		rule.Origin.Layer = LayerProtected
 		v.add(protectedID, rule)
-		around[len(v.refs)] = v.refs[ref]
-		v.plant(at, ruleRef{entry: len(v.rules) - 1, caps: rule.Caps})
+		around[len(v.refs)] = outer
+		v.plant(at, ruleRef{entry: len(v.rules) - 1, caps: rule.Caps, kind: guards})
 	}
 }
 
@@ -118,8 +122,7 @@ func (v *View) guards(at Location) bool {
 		return false
 	}
 	dir, _ := at.Parent()
-	around := v.region(dir)
-	return around != nil && around.caps.Contains(Write)
+	return v.caps(dir).Contains(Write)
 }
 
 // Protected returns the protected paths of the view's tool, those of its workspace alone

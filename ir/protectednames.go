@@ -3,7 +3,6 @@ package ir
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // MaxPatternParts is how many components the pattern of a protected path has at most.
@@ -175,76 +174,4 @@ func (v *View) lifted(src, dst Location) *namePattern {
 		}
 	}
 	return nil
-}
-
-// MatchName reports whether a component of a pattern matches a name: "*" stands for any characters, "?" for one, "[a-z]" and
-// "[^a-z]" for one of a class, and a backslash takes the meaning from the next one.
-func MatchName(pattern, name string) bool {
-	for pattern != "" {
-		if pattern[0] == '*' {
-			pattern = strings.TrimLeft(pattern, "*")
-			for i := 0; ; {
-				if MatchName(pattern, name[i:]) {
-					return true
-				}
-				if i == len(name) {
-					return false
-				}
-				_, n := utf8.DecodeRuneInString(name[i:])
-				i += n
-			}
-		}
-		if name == "" {
-			return false
-		}
-		r, n := utf8.DecodeRuneInString(name)
-		rest, ok := matchOne(pattern, r)
-		if !ok {
-			return false
-		}
-		pattern, name = rest, name[n:]
-	}
-	return name == ""
-}
-
-// matchOne matches the first item of a pattern with one character.
-func matchOne(pattern string, r rune) (rest string, ok bool) {
-	switch pattern[0] {
-	case '?':
-		return pattern[1:], true
-	case '[':
-		return matchClass(pattern[1:], r)
-	}
-	c, rest := literalRune(pattern)
-	return rest, c == r
-}
-
-// literalRune is the first character of a pattern, without the backslash before it.
-func literalRune(pattern string) (rune, string) {
-	if len(pattern) > 1 && pattern[0] == '\\' {
-		pattern = pattern[1:]
-	}
-	c, n := utf8.DecodeRuneInString(pattern)
-	return c, pattern[n:]
-}
-
-func matchClass(class string, r rune) (rest string, ok bool) {
-	not := class != "" && (class[0] == '^' || class[0] == '!')
-	if not {
-		class = class[1:]
-	}
-	found := false
-	for first := true; class != "" && (first || class[0] != ']'); first = false {
-		var from rune
-		from, class = literalRune(class)
-		to := from
-		if len(class) > 1 && class[0] == '-' && class[1] != ']' {
-			to, class = literalRune(class[1:])
-		}
-		found = found || from <= r && r <= to
-	}
-	if class == "" {
-		return "", false
-	}
-	return class[1:], found != not
 }

@@ -11,9 +11,11 @@ type region struct {
 	children children
 	// rule is the index of the reference that names this very path, -1 if none.
 	rule int
-	// win is the index of the reference that governs this path, -1 for default-deny.
-	win  int
-	caps CapSet
+	spot
+	// byName are the rules by name that are about names in this directory and below, in the order in which ties are decided.
+	byName []*byName
+	// base is true at the place that a rule by name counts from, and not the root.
+	base bool
 	// pinned is true where moving the name would change the permissions: the path begins a
 	// region of other capabilities, or leads to one.
 	pinned bool
@@ -40,7 +42,7 @@ func (s *arena) region() *region {
 	}
 	r := &s.free[0]
 	s.free = s.free[1:]
-	r.rule, r.win = -1, -1
+	r.rule, r.spot = -1, nowhere
 	return r
 }
 
@@ -113,18 +115,23 @@ func (r *region) make(path string, s *arena) *region {
 // settle hands the governing rule down the tree, marks the pinned names, and sorts the children. It
 // reports whether r or anything below it begins a region of other capabilities
 // than its parent's.
-func (r *region) settle(refs []ruleRef, parent *region) bool {
-	pins := r.anchor
+func (v *View) settle(r *region, name string, parent *region) bool {
+	pins := r.anchor || r.base
 	switch {
-	case r.rule >= 0:
-		r.win, r.caps = r.rule, refs[r.rule].caps
-		pins = pins || parent != nil && (r.caps != parent.caps || refs[r.rule].pin)
 	case parent != nil:
-		r.win, r.caps = parent.win, parent.caps
+		around := parent.spot.name(v.refs, parent.byName, name)
+		r.spot = around.rule(v.refs, r.rule, parent.byName, name)
+		pins = pins || r.rule >= 0 && (r.caps != parent.caps || r.caps != around.caps || r.guard != parent.guard || v.refs[r.rule].pin)
+		r.byName = inherit(parent.byName, r.byName)
+	case r.rule >= 0:
+		r.spot = nowhere.rule(v.refs, r.rule, nil, "")
+	}
+	if r.rule >= 0 && v.refs[r.rule].kind == closes {
+		r.byName = nil
 	}
 	r.children.sort()
 	for _, c := range r.children.list {
-		if c.settle(refs, r) {
+		if v.settle(c.region, c.name, r) {
 			pins = true
 		}
 	}
@@ -132,21 +139,21 @@ func (r *region) settle(refs []ruleRef, parent *region) bool {
 	return pins
 }
 
-// find returns the deepest node on the way to path, and whether it is path's own.
+// find returns the deepest node on the way to path, and the part of path below it.
 // See RATIONALE D1.
-func (r *region) find(path string) (n *region, exact bool) {
+func (r *region) find(path string) (n *region, rest string) {
 	for path != "" {
 		if r.children.list == nil {
-			return r, false
+			return r, path
 		}
 		name, rest := cut(path)
 		c := r.children.find(name)
 		if c == nil {
-			return r, false
+			return r, path
 		}
 		r, path = c, rest
 	}
-	return r, true
+	return r, ""
 }
 
 // ruleFor returns the reference of the rule that governs path, -1 if there is none, and
@@ -173,8 +180,23 @@ type ruleRef struct {
 	entry int
 	caps  CapSet
 	// pin marks a path that may not move whatever its capabilities are.
-	pin bool
+	pin  bool
+	kind refKind
 }
+
+// refKind says how a rule meets those around it.
+type refKind uint8
+
+const (
+	// decides: the rule takes the place of all others.
+	decides refKind = iota
+	// guards: the rule takes writing away, whatever else decides.
+	guards
+	// opens: what guards the directory around ends here.
+	opens
+	// closes: nothing is granted from here on.
+	closes
+)
 
 // count is the number of regions from r on down.
 func (r *region) count() int {

@@ -53,10 +53,14 @@ type Rule interface {
 	isRule()
 }
 
-// FSRule grants capabilities at and below one place.
+// FSRule grants capabilities at and below one place, or at and below each name that matches a pattern in any directory
+// below that place.
 type FSRule struct {
 	// Written is the path as its layer spells it.
 	Written string
+	// Names are the patterns of a rule by name, in the spelling of MatchName, sorted and each once; empty for a rule that is
+	// about At itself.
+	Names []string
 	// At is the canonical place. For an external rule it is the root of the approved target,
 	// and the name of that root is the rule's lexical path.
 	At Location
@@ -216,7 +220,7 @@ func (r *EnvRule) Source() Origin { return r.Origin }
 func (r *CommandRule) Source() Origin { return r.Origin }
 
 // Subject implements Rule.
-func (r *FSRule) Subject() string { return r.At.Short() }
+func (r *FSRule) Subject() string { return r.At.Short() + r.below() }
 
 // Subject implements Rule.
 func (r *NetRule) Subject() string {

@@ -24,6 +24,8 @@ type Region struct {
 	// Through is true at a symlink of the workspace that a rule is written through, or that is protected. There is nothing below it:
 	// the places that it leads to have regions of their own.
 	Through bool
+	// ByName are the rules by name that are about names in this directory and below, in the order in which ties are decided.
+	ByName []Entry
 	// Above is the node that this one is directly below, Below are those directly below it, in
 	// name order. Both may belong to another root in a tree of View.Tree.
 	Above *Region
@@ -122,6 +124,9 @@ func (e *exporter) export(n *region, at Location, above *Region) *Region {
 		At: at, Name: at.Base(), Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != "", Through: n.link && e.view.through(n), Above: above,
 	})
 	out := &e.nodes[len(e.nodes)-1]
+	for _, b := range n.byName {
+		out.ByName = append(out.ByName, e.view.rules[e.view.refs[b.ref].entry])
+	}
 	if n.win >= 0 {
 		out.Governing = e.view.rules[e.view.refs[n.win].entry]
 	}

@@ -81,11 +81,11 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 	}
 	for _, z := range v.zones {
 		if z != nil {
-			z.settle(v.refs, nil)
+			v.settle(z, "", nil)
 		}
 	}
 	for _, z := range v.external {
-		z.settle(v.refs, nil)
+		v.settle(z, "", nil)
 	}
 	v.arena = arena{}
 	v.net = indexNet(t.Net)
@@ -171,6 +171,10 @@ func (v *View) grow() {
 	v.refs = make([]ruleRef, 0, cap(v.rules))
 	for i, e := range v.rules {
 		r := e.Rule
+		if r.ByName() {
+			v.growNames(i, r)
+			continue
+		}
 		// A target is a root, which does not move, also where it is seen by its name.
 		v.plant(r.At, ruleRef{entry: i, caps: r.Caps, pin: r.External && r.At.Path != ""})
 		if r.External && !r.At.Root.Direct() {

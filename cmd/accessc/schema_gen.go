@@ -162,15 +162,16 @@ func presetNames() []string {
 }
 
 type fsRule struct {
-	Path     string `json:"path" jsonschema:"pattern=^([^~$]|~(/|$)|$)" jsonschema_description:"A literal path prefix, relative to the workspace root. With external also ~/ and a path below the home and, in the user's own layer, an absolute path."`
-	External bool   `json:"external,omitempty" jsonschema_description:"The path is a symlink that may leave the workspace, or names a place outside of it by itself."`
-	Read     bool   `json:"read,omitempty"`
-	Write    bool   `json:"write,omitempty" jsonschema_description:"Sets create, update and delete where they are not written."`
-	Create   bool   `json:"create,omitempty"`
-	Update   bool   `json:"update,omitempty"`
-	Delete   bool   `json:"delete,omitempty"`
-	Execute  bool   `json:"execute,omitempty"`
-	Mount    bool   `json:"mount,omitempty" jsonschema_description:"Written by accessc mount."`
+	Path     string   `json:"path" jsonschema:"pattern=^([^~$]|~(/|$)|$)" jsonschema_description:"A literal path prefix, relative to the workspace root. With external also ~/ and a path below the home and, in the user's own layer, an absolute path."`
+	Names    []string `json:"names,omitempty" jsonschema:"minItems=1" jsonschema_description:"Patterns: the rule is about every name below the path that matches, in any directory, also one that is made later. * stands for any characters, ? for one, [a-z] for one of a set."`
+	External bool     `json:"external,omitempty" jsonschema_description:"The path is a symlink that may leave the workspace, or names a place outside of it by itself."`
+	Read     bool     `json:"read,omitempty"`
+	Write    bool     `json:"write,omitempty" jsonschema_description:"Sets create, update and delete where they are not written."`
+	Create   bool     `json:"create,omitempty"`
+	Update   bool     `json:"update,omitempty"`
+	Delete   bool     `json:"delete,omitempty"`
+	Execute  bool     `json:"execute,omitempty"`
+	Mount    bool     `json:"mount,omitempty" jsonschema_description:"Written by accessc mount."`
 }
 
 // mayRule is an fs rule on a place of the workspace, or a net rule on a host.

@@ -69,6 +69,7 @@ const (
 	OrderDecides    Code = "ACC060"
 	TakesNothing    Code = "ACC061"
 	NothingThere    Code = "ACC062"
+	BadNames        Code = "ACC063"
 	BadProgram      Code = "ACC065"
 	BadArgs         Code = "ACC066"
 	ProgramMissing  Code = "ACC067"
@@ -160,6 +161,7 @@ func registry() map[Code]entry {
 			OrderDecides:    {Warning, "only the order of two rules decides"},
 			TakesNothing:    {Error, "a rule changes nothing"},
 			NothingThere:    {Note, "a rule is about a place where nothing is"},
+			BadNames:        {Error, "not a pattern of names"},
 			BadProgram:      {Error, "not a program"},
 			BadArgs:         {Error, `"**" stands only at the end of an argument list`},
 			ProgramMissing:  {Warning, "a listed program was not found on this host"},

@@ -144,6 +144,7 @@ type fsList struct {
 type fsRule struct {
 	Written  string   `json:"written,omitempty"`
 	At       string   `json:"at"`
+	Names    []string `json:"names,omitempty"` // patterns; the rule is about names below the place
 	External bool     `json:"external,omitempty"`
 	Links    []string `json:"links,omitempty"`
 	Mount    bool     `json:"mount,omitempty"`

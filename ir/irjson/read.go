@@ -150,10 +150,20 @@ func (r *decoder) leaves(o *origin) []ir.Leaf {
 
 func (r *decoder) fs(d *fsRule) ir.FSRule {
 	return ir.FSRule{
-		Written: d.Written, At: check(r, parseLocation, d.At), External: d.External, Mount: d.Mount,
+		Written: d.Written, At: check(r, parseLocation, d.At), Names: r.names(d.Names), External: d.External, Mount: d.Mount,
 		Links: mapFrom(d.Links, func(s *string) ir.Location { return check(r, parseLocation, *s) }),
 		Caps:  r.caps(d.Caps), Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
 	}
+}
+
+// names are patterns in the order and form in which documents have them.
+func (r *decoder) names(patterns []string) []string {
+	for i, p := range patterns {
+		if why := ir.BadName(p); why != "" || i > 0 && patterns[i-1] >= p {
+			r.fail(fmt.Errorf("%w: names %q", errText, patterns))
+		}
+	}
+	return patterns
 }
 
 func (r *decoder) protected(d *protectedPath) ir.ProtectedPath {

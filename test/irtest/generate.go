@@ -95,6 +95,27 @@ func Bind(b *ir.Bindings, t *ir.Tool, dir string) {
 	}
 }
 
+// Patterns are patterns of names over Plain and Names, with every form of their parts.
+var Patterns = []string{"a", "b", "ab", "a*", "*b", "?", "[ab]", "[^a]", "*", ".env", ".env*", "?b", "a?"}
+
+// ByName adds up to n rules by name to a tool, among its other rules.
+func ByName(t *rapid.T, tool *ir.Tool, names []string, n int) {
+	for range rapid.IntRange(0, n).Draw(t, "rules by name") {
+		at := ir.In(Path(t, names, 1))
+		external := slices.ContainsFunc(tool.FS, func(r ir.FSRule) bool { return r.At == ir.Location{Root: Elsewhere} })
+		if external && rapid.IntRange(0, 3).Draw(t, "outside") == 0 {
+			at = ir.Location{Root: Elsewhere}
+		}
+		patterns := rapid.SliceOfNDistinct(rapid.SampledFrom(Patterns), 1, 2, rapid.ID[string]).Draw(t, "patterns")
+		slices.Sort(patterns)
+		r := ir.FSRule{
+			Written: at.Short(), At: at, Names: patterns, External: at.Root == Elsewhere, Caps: Caps(t),
+			Origin: ir.Origin{Layer: ir.LayerWorkspace, Pos: ir.Pos{File: "accessc.toml", Line: 200 + len(tool.FS), Col: 1}},
+		}
+		tool.FS = slices.Insert(tool.FS, rapid.IntRange(0, len(tool.FS)).Draw(t, "position"), r)
+	}
+}
+
 // Tool generates a tool with random filesystem rules and the defaults otherwise.
 func Tool(t *rapid.T, names []string, n int) *ir.Tool {
 	tool := ir.NewTool("t")
