@@ -85,7 +85,7 @@ func naiveGainBelow(rules []ir.FSRule, src, dst ir.Location) bool {
 	if !slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.ByName() }) {
 		return false
 	}
-	names := []string{"a", "b", "ab", "aa", "bb", "abb", "aaa", ".env", ".enva", "cb", "ccb", "cc", "ccc"}
+	names := []string{"a", "b", "ab", "aa", "bb", "abb", "aaa", ".env", ".enva", "c", "cb", "ccb", "cc", "ccc"}
 	var below func(dir string, depth int) bool
 	below = func(dir string, depth int) bool {
 		return slices.ContainsFunc(names, func(name string) bool {
@@ -162,13 +162,18 @@ func rulesOf(t *ir.Tool) []ir.FSRule {
 		switch caps := naive(rules, at); {
 		case p.Open && guarded(at):
 			rules = append(rules, ir.FSRule{At: at, Caps: naive(own, at)})
-		case !p.Open && (caps&ir.Write != 0 || slices.ContainsFunc(rules, func(r ir.FSRule) bool {
+		case !p.Open && (naive(byPath(rules), at)&ir.Write != 0 || slices.ContainsFunc(rules, func(r ir.FSRule) bool {
 			return r.ByName() && r.At.Root == at.Root && r.Caps&ir.Write != 0
 		})):
 			rules = append(rules, ir.FSRule{At: at, Caps: caps &^ ir.Write, Origin: ir.Origin{Layer: ir.LayerProtected}})
 		}
 	}
 	return rules
+}
+
+// byPath are the rules that are no rules by name.
+func byPath(rules []ir.FSRule) []ir.FSRule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r ir.FSRule) bool { return r.ByName() })
 }
 
 // TestDecideAgainstNaive compares Decide with the evaluators above: a million triples of

@@ -50,7 +50,7 @@ var effects = map[Gap]string{
 	GapFSLate:          "rules do not hold at places that are not there at the start, and are made later",
 	GapFSMetadata:      "mode, owner, times and attributes can be changed everywhere",
 	GapFSMove:          "a rule's path can be moved, or a moved file keeps the rights of its old place",
-	GapFSNames:         "other spellings of a rule's name, in upper or lower case, are not under the rule",
+	GapFSNames:         "names are not told apart as rules mean them: other spellings of a rule's name, or names that a pattern matches and that are made later",
 	GapFSPaths:         "file rules are not held by the system",
 	GapFSProtected:     "protected paths that are not there at the start can be made, and then be changed",
 	GapFSReplaced:      "rules no longer hold at a place that another process replaces, as editors do when they save",

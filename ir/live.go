@@ -80,10 +80,28 @@ func (l *Live) MayName(h Host) Verdict { return l.may.Named(h) }
 func (l *Live) granted(grants []FSRule) *View {
 	t := *l.tool
 	t.FS = slices.Clone(t.FS)
-	for _, at := range l.places(grants) {
+	places := l.places(grants)
+	slices.SortStableFunc(places, func(a, b Location) int { return a.Depth() - b.Depth() })
+	for _, at := range places {
+		t.FS = append(t.FS, l.byName(at, grants)...)
+	}
+	for _, at := range places {
 		t.FS = append(t.FS, l.rule(at, grants))
 	}
 	return NewView(&t, l.platform, l.facts)
+}
+
+// byName are the policy's own rules by name that are about names below a place, with the granted part of May added.
+func (l *Live) byName(at Location, grants []FSRule) []FSRule {
+	var out []FSRule
+	for i := range l.tool.FS {
+		if r := l.tool.FS[i]; r.ByName() && at.Under(r.At) {
+			r.At = at
+			l.add(&r, at, grants)
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // Ceiling returns the capabilities that can be granted at a place of the workspace, and the rule
@@ -277,12 +295,17 @@ func (l *Live) rule(at Location, grants []FSRule) FSRule {
 	if r := l.own.spot(at); r.win >= 0 {
 		out.Caps, out.Origin = r.caps, l.own.rules[l.own.refs[r.win].entry].Rule.Origin
 	}
+	l.add(&out, at, grants)
+	return out
+}
+
+// add adds to a rule the part of May at a place that grants cover.
+func (l *Live) add(r *FSRule, at Location, grants []FSRule) {
 	ceiling, may := l.Ceiling(at)
 	for i := range grants {
-		if at.Under(grants[i].At) && grants[i].Caps&ceiling&^out.Caps != 0 {
-			out.Caps |= grants[i].Caps & ceiling
-			out.Origin = may.Origin
+		if at.Under(grants[i].At) && grants[i].Caps&ceiling&^r.Caps != 0 {
+			r.Caps |= grants[i].Caps & ceiling
+			r.Origin = may.Origin
 		}
 	}
-	return out
 }

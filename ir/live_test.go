@@ -29,7 +29,7 @@ func TestLiveAgainstSets(t *testing.T) {
 	const per = 50
 	widened := false
 	irtest.Check(t, 4000, per, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 6)
+		tool := irtest.ToolByName(rt, irtest.Plain, 6)
 		tool.May = irtest.FSRules(rt, irtest.Plain, 4)
 		grants := irtest.FSRules(rt, irtest.Plain, 3)
 		live := ir.NewLive(tool, ir.Linux, ir.Facts{})
@@ -70,7 +70,7 @@ func TestLiveAgainstSets(t *testing.T) {
 // other grants permits more, moves included.
 func TestLiveCeiling(t *testing.T) {
 	irtest.Check(t, 3000, 40, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 6)
+		tool := irtest.ToolByName(rt, irtest.Plain, 6)
 		tool.May = irtest.FSRules(rt, irtest.Plain, 4)
 		live := ir.NewLive(tool, ir.Linux, ir.Facts{})
 		all := live.With(ir.Given{FS: []ir.FSRule{{At: ir.In(""), Caps: ir.All}}})

@@ -57,7 +57,7 @@ func guardedBy(patterns []string, rules []ir.FSRule, at ir.Location) bool {
 	parts := strings.Split(at.Path, "/")
 	for n := len(parts); n > 0; n-- {
 		prefix := strings.Join(parts[:n], "/")
-		if slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.At.Root == at.Root && r.At.Path == prefix }) {
+		if slices.ContainsFunc(rules, func(r ir.FSRule) bool { return !r.ByName() && r.At.Root == at.Root && r.At.Path == prefix }) {
 			return false
 		}
 		if slices.ContainsFunc(patterns, func(p string) bool { return matches(strings.Split(p, "/"), parts[:n]) }) {
@@ -104,7 +104,7 @@ func TestPatternsAgainstNaive(t *testing.T) {
 	parts := []string{"*", "**", "a", "b", "a*", "?", "?b", "[ab]"}
 	const per = 200
 	irtest.Check(t, 5000, per, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 5)
+		tool := irtest.ToolByName(rt, irtest.Plain, 5)
 		tool.Protects, tool.Protected = true, nil
 		var patterns []string
 		for range rapid.IntRange(1, 3).Draw(rt, "patterns") {

@@ -79,21 +79,21 @@ func (v *View) tracePlaces(places []Place) []Considered {
 // traceAt lists the rules at or above a place, the most specific and latest first.
 func (v *View) traceAt(at Location) []Considered {
 	var out []Considered
+	lengths := map[*FSRule]int{}
 	for i := len(v.rules) - 1; i >= 0; i-- {
 		r := v.rules[i].Rule
-		where := r.At
+		length, ok := r.Matches(at)
 		if r.External && at.Root.Kind == Workspace && !r.At.Root.Direct() {
-			where = In(r.At.Root.Name)
+			length, ok = len(r.At.Root.Name), at.Under(In(r.At.Root.Name))
 		}
-		if at.Under(where) {
-			out = append(out, Considered{ID: v.rules[i].ID, Rule: r, Note: "a more specific rule matches"})
+		if ok {
+			out, lengths[r] = append(out, Considered{ID: v.rules[i].ID, Rule: r, Note: "a more specific rule matches"}), length
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Considered) int {
-		return b.Rule.(*FSRule).At.Depth() - a.Rule.(*FSRule).At.Depth()
-	})
+	length := func(i int) int { return lengths[out[i].Rule.(*FSRule)] }
+	slices.SortStableFunc(out, func(a, b Considered) int { return lengths[b.Rule.(*FSRule)] - lengths[a.Rule.(*FSRule)] })
 	for i := 1; i < len(out); i++ {
-		if out[i].Rule.(*FSRule).At == out[i-1].Rule.(*FSRule).At {
+		if length(i) == length(i-1) {
 			out[i].Note = "a later rule names the same path"
 		}
 	}

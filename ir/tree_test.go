@@ -44,7 +44,7 @@ func external(name string, caps ir.CapSet) ir.FSRule {
 // capabilities that Decide answers with; no rule is left out that decides anywhere.
 func TestTree(t *testing.T) {
 	irtest.Check(t, 4000, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 5)
+		tool := irtest.ToolByName(rt, irtest.Plain, 5)
 		dirs := []string{"/", "/w", "/w/a", "/w/a/b/ab", "/usr/lib", "/t", "/t/a"}
 		dir := func(name string) string { return rapid.SampledFrom(dirs).Draw(rt, name) }
 		b := &ir.Bindings{Workspace: dir("workspace"), Home: dir("home"), Temp: dir("tmp"), External: map[string]string{}}

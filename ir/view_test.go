@@ -215,7 +215,7 @@ func TestInTemp(t *testing.T) {
 	names := []string{"a", "b", "h", "t"}
 	shared, own := 0, 0
 	irtest.Check(t, 2000, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, names, 5)
+		tool := irtest.ToolByName(rt, names, 5)
 		b := ir.Bindings{
 			Workspace: rapid.SampledFrom([]string{"/w", "/t/w", "/h/w"}).Draw(rt, "workspace"),
 			Home:      rapid.SampledFrom([]string{"", "/h", "/w/h", "/t/x/h"}).Draw(rt, "home"),

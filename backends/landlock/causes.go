@@ -27,6 +27,7 @@ const (
 	whyPinned     ir.CauseID = "landlock.pinned"
 	whyGain       ir.CauseID = "landlock.escalation"
 	whyNames      ir.CauseID = "landlock.names"
+	whyByName     ir.CauseID = "landlock.by-name"
 	whyBrings     ir.CauseID = "landlock.brings"
 	whyLinks      ir.CauseID = "landlock.links"
 	whyMoveOver   ir.CauseID = "landlock.move-over"
@@ -98,6 +99,8 @@ func Sentences() backends.Sentences {
 			"gain there",
 		whyNames: "Landlock knows directories and files, and no names: protected ones could be created in every " +
 			"directory",
+		whyByName: "Landlock knows directories and files, and no names: without a supervisor nothing that a rule by name takes " +
+			"away or gives is granted around it",
 		whyBrings:   "Landlock allows a directory to be moved here in which the tool has created protected names",
 		whyLinks:    "hard links are refused: Landlock does not ask for update of the linked file",
 		whyMoveOver: "a rename replaces a file only with create and delete of it",

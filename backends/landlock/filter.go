@@ -123,7 +123,7 @@ func (s *ruleset) filter() []Block {
 // updatesMetadata reports whether the policy grants update anywhere but in the
 // tool's private directories and on the devices of the base.
 func (s *ruleset) updatesMetadata() bool {
-	granted := false
+	granted := slices.ContainsFunc(s.byName(), func(r *ir.FSRule) bool { return r.Caps.Has(ir.Update) })
 	s.walk(func(r *ir.Region) {
 		switch r.At.Root.Kind {
 		case ir.Workspace, ir.External:
@@ -149,7 +149,8 @@ func (s *ruleset) updatesOwn() bool {
 // refusesLinks reports whether some region lets names be made without granting the capabilities
 // that a hard link to it needs.
 func (s *ruleset) refusesLinks() bool {
-	refuse := s.linkable() != 0
+	fills := func(r *ir.FSRule) bool { return r.Caps.Has(ir.Create) && !r.Caps.Contains(ir.Caps(ir.Read, ir.Update)) }
+	refuse := s.linkable() != 0 || slices.ContainsFunc(s.byName(), fills)
 	s.walk(func(r *ir.Region) {
 		c := r.Caps
 		if c.Has(ir.Create) && !(c.Has(ir.Read) && c.Has(ir.Update)) {

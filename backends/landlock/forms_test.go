@@ -20,7 +20,7 @@ func TestFormsAgree(t *testing.T) {
 		Workspace: "/ws/p", Home: "/state/h", Temp: "/run/t", External: map[string]string{irtest.Elsewhere.Name: "/users/u"},
 	}}
 	irtest.Check(t, 20000, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 5)
+		tool := irtest.ToolByName(rt, irtest.Plain, 5)
 		tool.LateOpen = rapid.Bool().Draw(rt, "late")
 		for _, r := range tool.FS {
 			if r.At.Root.Kind == ir.External && r.At.Root != irtest.Elsewhere {

@@ -35,7 +35,7 @@ func (s *ruleset) ledgerWriter() *ledgerWriter {
 	s.walk(func(r *ir.Region) {
 		t := w.byRule[r.ID()]
 		w.byRule[r.ID()] = traits{
-			governs: true, expanded: t.expanded | s.expanded(r), foreign: t.foreign | s.foreign(r),
+			governs: true, expanded: t.expanded | s.expanded(r), foreign: t.foreign | s.foreign(r), byName: t.byName | s.takenByName(r),
 			unopened: t.unopened || unopened(r), loose: t.loose || s.loose(r),
 		}
 		w.surrounded = w.surrounded || r.At.Root.Kind == ir.System && s.expanded(r).Has(ir.Execute)
@@ -51,6 +51,7 @@ func (s *ruleset) ledgerWriter() *ledgerWriter {
 type traits struct {
 	governs           bool      // some region
 	expanded, foreign ir.CapSet // as of a region
+	byName            ir.CapSet // taken in some region by a rule by name
 	unopened, loose   bool      // as of a region
 }
 
@@ -61,10 +62,11 @@ type kind struct {
 	root ir.RootKind
 	// guards is set for protected paths, whose names patterns may protect as well.
 	guards bool
+	byName bool
 }
 
 func (w *ledgerWriter) kind(id ir.RuleID, r *ir.FSRule) kind {
-	return kind{w.byRule[id], r.Caps, r.At.Root.Kind, r.Guards()}
+	return kind{w.byRule[id], r.Caps, r.At.Root.Kind, r.Guards(), r.ByName()}
 }
 
 func (s *ruleset) ledger() ir.Ledger {
@@ -187,6 +189,9 @@ func (w *ledgerWriter) baseRead() ir.Held {
 
 func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, abi int) ir.Held {
 	t := w.byRule[cell.ID]
+	if c, ok := ir.ParseCapability(string(cell.Aspect)); r.ByName() && (ok || cell.Aspect == ir.AspectMove) {
+		return w.heldByName(c, r)
+	}
 	switch cell.Aspect {
 	case ir.AspectMetadata:
 		private := r.At.Root.Kind == ir.Home || r.At.Root.Kind == ir.Temp
@@ -224,6 +229,14 @@ func (w *ledgerWriter) names(c ir.Cell, r *ir.FSRule, held ir.Held) ir.Held {
 	}
 }
 
+// heldByName says how a rule by name is held: the supervisor judges each name when it is used.
+func (w *ledgerWriter) heldByName(c ir.Capability, r *ir.FSRule) ir.Held {
+	if c == ir.Execute && r.Caps.Has(c) && !r.Caps.Has(ir.Read) {
+		return backends.Stricter(whyExecute)
+	}
+	return backends.Supervised(ir.GapFSNames, whyByName)
+}
+
 // metadata is how chmod and its like are held: refused outright when nothing may
 // be updated, otherwise neither withheld nor limited by Landlock.
 func (w *ledgerWriter) metadata(granted bool) ir.Held {
@@ -248,6 +261,10 @@ func (w *ledgerWriter) granted(c ir.Capability, caps ir.CapSet, t traits, abi in
 	switch {
 	case c == ir.Execute && t.unopened:
 		return backends.Stricter(whyExecute)
+	case t.byName&takes != 0 && c == ir.Execute:
+		return backends.Supervised(ir.GapFSNames, whyByName, whyFromMemory)
+	case t.byName&takes != 0:
+		return backends.Supervised(ir.GapFSNames, whyByName)
 	case c == ir.Create && caps.Has(ir.Delete) && !caps.Has(ir.Update):
 		return backends.Supervised(ir.GapFSCreate, whyReplace)
 	case c == ir.Create && !caps.Has(ir.Update):
@@ -329,6 +346,11 @@ func (w *ledgerWriter) move(caps ir.CapSet, t traits, abi int) ir.Held {
 // would be gained could pass the kernel's own comparison, since what is gained is
 // not a right of the new directory in the ruleset.
 func (s *ruleset) unseenGain() bool {
+	for _, r := range s.byName() {
+		if r.Caps&names != 0 || s.makes() {
+			return true
+		}
+	}
 	var movable, hidden []ir.CapSet // each set once: rules are many, sets few
 	add := func(to *[]ir.CapSet, caps ir.CapSet) {
 		if !slices.Contains(*to, caps) {
@@ -362,6 +384,13 @@ func (s *ruleset) unseenGain() bool {
 		}
 	}
 	return false
+}
+
+// makes reports whether names can be made or removed in some place that rules are written about.
+func (s *ruleset) makes() bool {
+	out := false
+	s.walk(func(r *ir.Region) { out = out || governed(r) && r.Caps&names != 0 })
+	return out
 }
 
 // connect says how a net rule is held.

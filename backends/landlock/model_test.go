@@ -174,7 +174,7 @@ func TestSpecAgainstPolicy(t *testing.T) {
 	compared.Store(0)
 	const per = 400
 	irtest.Check(t, 6000, per, func(rt *rapid.T) {
-		x := newTrial(rt, irtest.Tool(rt, irtest.Plain, 5))
+		x := newTrial(rt, irtest.ToolByName(rt, irtest.Plain, 5))
 		for range per / 2 {
 			x.access(rt)
 			x.move(rt)
@@ -186,7 +186,7 @@ func TestSpecAgainstPolicy(t *testing.T) {
 // TestLedgerIsComplete checks that there is exactly one row for every requirement.
 func TestLedgerIsComplete(t *testing.T) {
 	irtest.Check(t, 300, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 5)
+		tool := irtest.ToolByName(rt, irtest.Plain, 5)
 		out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
 		if err != nil {
 			rt.Fatal(err)

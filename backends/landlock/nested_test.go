@@ -24,7 +24,7 @@ type nested struct {
 }
 
 func drawNested(t *rapid.T) nested {
-	tool := irtest.Tool(t, irtest.Plain, 3)
+	tool := irtest.ToolByName(t, irtest.Plain, 3)
 	b := &ir.Bindings{
 		Workspace: rapid.SampledFrom([]string{"/w", "/usr/src/w", "/opt", "/t/a/w", "/etc/w", "/"}).Draw(t, "workspace"),
 		Home:      rapid.SampledFrom([]string{"/home/u/h", "/usr/src/w/h", "/t/h"}).Draw(t, "home"),

@@ -13,17 +13,19 @@ type ruleset struct {
 	view *ir.View
 	// tops are the trees of the roots that are not known to lie in another.
 	tops []*ir.Region
-	// lacks are the capabilities that some region at or below one does not want granted.
-	lacks map[*ir.Region]ir.CapSet
+	// lacks are the capabilities that some region at or below one does not want granted, and lacksByName those that rules by
+	// name take away there.
+	lacks, lacksByName map[*ir.Region]ir.CapSet
 }
 
 // See RATIONALE D40.
 func newRuleset(v *ir.View) *ruleset {
-	s := &ruleset{view: v, lacks: make(map[*ir.Region]ir.CapSet, len(v.Entries()))}
+	s := &ruleset{view: v, lacks: make(map[*ir.Region]ir.CapSet, len(v.Entries())), lacksByName: map[*ir.Region]ir.CapSet{}}
 	for _, r := range v.Tree() {
 		if r.Above == nil {
 			s.tops = append(s.tops, r)
 			s.findLacks(r)
+			s.findLacksByName(r)
 		}
 	}
 	return s
@@ -43,6 +45,49 @@ func (s *ruleset) findLacks(r *ir.Region) ir.CapSet {
 	return lacks
 }
 
+// findLacksByName records the capabilities that rules by name take away in r and everything below it.
+func (s *ruleset) findLacksByName(r *ir.Region) ir.CapSet {
+	lacks := s.takenByName(r)
+	for _, b := range r.Below {
+		lacks |= s.findLacksByName(b)
+	}
+	if lacks != 0 {
+		s.lacksByName[r] = lacks
+	}
+	return lacks
+}
+
+// takenByName and givenByName are the capabilities that r by itself grants and a rule by name does not at the names in it, and
+// the other way round.
+func (s *ruleset) takenByName(r *ir.Region) (caps ir.CapSet) {
+	for _, e := range r.ByName {
+		caps |= s.wants(r) &^ s.grantableOf(e.Rule)
+	}
+	return caps
+}
+
+func (s *ruleset) givenByName(r *ir.Region) (caps ir.CapSet) {
+	for _, e := range r.ByName {
+		caps |= s.grantableOf(e.Rule) &^ s.wants(r)
+	}
+	return caps
+}
+
+func (s *ruleset) grantableOf(r *ir.FSRule) ir.CapSet {
+	return grantable(r.Caps, s.view.Tool.Commands != nil)
+}
+
+// byName lists the rules by name.
+func (s *ruleset) byName() []*ir.FSRule {
+	var out []*ir.FSRule
+	for i := range s.view.Tool.FS {
+		if r := &s.view.Tool.FS[i]; r.ByName() {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 func (s *ruleset) grantable(r *ir.Region) ir.CapSet {
 	return grantable(r.Caps, s.view.Tool.Commands != nil)
 }
@@ -56,10 +101,13 @@ func (s *ruleset) wants(r *ir.Region) ir.CapSet {
 }
 
 // whole is granted on the directory itself and reaches everything below it.
-func (s *ruleset) whole(r *ir.Region) ir.CapSet { return s.wants(r) &^ s.lacks[r] }
+func (s *ruleset) whole(r *ir.Region) ir.CapSet { return s.wants(r) &^ s.lacks[r] &^ s.lacksByName[r] }
 
-// expanded is granted on the entries of the directory, because something below is an exception.
-func (s *ruleset) expanded(r *ir.Region) ir.CapSet { return s.wants(r) & s.lacks[r] }
+// expanded is granted on the entries of the directory, because something below is an exception; where that is a name, on
+// entries that have no such name below them.
+func (s *ruleset) expanded(r *ir.Region) ir.CapSet {
+	return s.wants(r) & (s.lacks[r] | s.lacksByName[r])
+}
 
 // brings reports whether the tool can itself put a name into the directory of r, or
 // another file in the place of one: by making it or by moving it over.
@@ -74,7 +122,7 @@ func (s *ruleset) late(r *ir.Region) ir.CapSet {
 	if s.brings(r) {
 		return 0
 	}
-	return s.expanded(r) &^ names
+	return s.expanded(r) &^ names &^ s.takenByName(r)
 }
 
 // governed reports whether r is a place that rules are written about: the base and the
@@ -116,17 +164,18 @@ func answered(r *ir.Region) bool {
 }
 
 // paths lists the grants of a tool without a supervisor, in a stable order: by root, then by
-// path.
+// path. Where a rule by name takes something away, nothing of it is granted.
 func (s *ruleset) paths(t backends.Target) []Path {
-	return s.grants(t, func(_ *ir.Region, c ir.CapSet) ir.CapSet { return c })
+	return s.grants(t, s.whole, func(r *ir.Region) ir.CapSet { return s.expanded(r) &^ s.takenByName(r) })
 }
 
 // supervisedPaths lists the grants of a tool under a supervisor. Of the classes of calls
 // that it answers itself the ruleset grants nothing in the workspace and in external
 // targets, so that files which are moved there bring no rights along. Programs are an
-// exception: the kernel alone can start one, and opens it for reading.
+// exception: the kernel alone can start one, and opens it for reading. Rules by name take nothing from the ruleset: all that
+// they take away is judged.
 func (s *ruleset) supervisedPaths(t backends.Target, j Judges) []Path {
-	return s.grants(t, func(r *ir.Region, c ir.CapSet) ir.CapSet {
+	keep := func(r *ir.Region, c ir.CapSet) ir.CapSet {
 		if !governed(r) {
 			return c
 		}
@@ -140,22 +189,26 @@ func (s *ruleset) supervisedPaths(t backends.Target, j Judges) []Path {
 			c = c.Without(ir.Read)
 		}
 		return c
-	})
+	}
+	return s.grants(t,
+		func(r *ir.Region) ir.CapSet { return keep(r, s.wants(r)&^s.lacks[r]) },
+		func(r *ir.Region) ir.CapSet { return keep(r, s.wants(r)&s.lacks[r]) },
+	)
 }
 
-// grants lists the grants of all trees; keep filters each.
-func (s *ruleset) grants(t backends.Target, keep func(*ir.Region, ir.CapSet) ir.CapSet) []Path {
+// grants lists the grants of all trees, on directories as wholes and on their entries.
+func (s *ruleset) grants(t backends.Target, whole, expanded func(*ir.Region) ir.CapSet) []Path {
 	out := []Path{}
 	var add func(r *ir.Region, above ir.CapSet)
 	add = func(r *ir.Region, above ir.CapSet) {
 		if answered(r) || r.Link || r.Through {
 			return // the loader opens no symlink, and the kernel knows no rights on one
 		}
-		if grant := keep(r, s.whole(r)); grant&^above != 0 {
+		if grant := whole(r); grant&^above != 0 {
 			out = append(out, Path{Path: t.Place(r.At), Access: access(r.At, grant), Image: ofImage(t, r)})
 			above |= grant
 		}
-		if grant := keep(r, s.expanded(r)) &^ above; grant != 0 {
+		if grant := expanded(r) &^ above; grant != 0 {
 			out = append(out, Path{
 				Path: t.Place(r.At), Access: access(r.At, grant), Entries: &Entries{Except: exceptions(r)}, Image: ofImage(t, r),
 			})

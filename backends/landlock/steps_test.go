@@ -14,7 +14,7 @@ import (
 func TestSteps(t *testing.T) {
 	changed := map[int]bool{}
 	irtest.Check(t, 300, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 4)
+		tool := irtest.ToolByName(rt, irtest.Plain, 4)
 		tool.Net = irtest.NetRules(rt, 3)
 		rules := newRuleset(ir.NewView(tool, ir.Linux, ir.Facts{}))
 		w := rules.ledgerWriter()

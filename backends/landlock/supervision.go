@@ -104,13 +104,16 @@ type judged struct {
 func (s *ruleset) judges() Judges {
 	j := Judges{Names: s.unseenGain() || s.view.ProtectsNames()}
 	executes, alone := false, false
+	for _, r := range s.byName() {
+		executes = executes || s.grantableOf(r).Has(ir.Execute)
+	}
 	s.walk(func(r *ir.Region) {
 		j.Names = j.Names || s.loose(r)
 		if !governed(r) {
 			return
 		}
 		late := s.late(r)
-		j.add(s.expanded(r) &^ late)
+		j.add(s.expanded(r)&^late | s.givenByName(r))
 		j.Lists = j.Lists || late.Has(ir.Read)
 		if s.view.Tool.LateOpen {
 			j.add(late)
@@ -179,7 +182,7 @@ func (j *Judges) add(c ir.CapSet) {
 
 // met are the gaps that a supervisor closes.
 var met = []ir.Gap{
-	ir.GapCommandsArgs, ir.GapCommandsEnvs, ir.GapCommandsProgram, ir.GapFSCreate, ir.GapFSMetadata, ir.GapFSMove, ir.GapFSProtected, ir.GapFSRevoke,
+	ir.GapCommandsArgs, ir.GapCommandsEnvs, ir.GapCommandsProgram, ir.GapFSCreate, ir.GapFSMetadata, ir.GapFSMove, ir.GapFSNames, ir.GapFSProtected, ir.GapFSRevoke,
 	ir.GapLimitWallTime, ir.GapNetAddress, ir.GapNetHost, ir.GapNetListen,
 }
 

@@ -123,7 +123,7 @@ func classes(s *landlock.Supervision) string {
 func TestSupervisedRulesetBelowPolicy(t *testing.T) {
 	var asked atomic.Int64
 	irtest.Check(t, 3000, 100, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 5)
+		tool := irtest.ToolByName(rt, irtest.Plain, 5)
 		tool.LateOpen = rapid.Bool().Draw(rt, "late")
 		spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
 		if err != nil {

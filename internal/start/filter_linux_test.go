@@ -94,7 +94,7 @@ func TestFilterAgainstBlocks(t *testing.T) {
 	interesting := []uint64{0, 1, 2, 3, 4, 5, 10, 16, 6, 17, 262, 0x5412, 0x541c, 0x40086602, 0x200, 0x241, 0o10000000, 0o20000000, 0x10000000, 0x20000000, 0x20000, 1 << 32, 0x5412 | 1<<40}
 	const per = 50
 	irtest.Check(t, 2000, per, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 3)
+		tool := irtest.ToolByName(rt, irtest.Plain, 3)
 		if rapid.Bool().Draw(rt, "address") {
 			tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}, Port: 80, Allow: true}}
 		}

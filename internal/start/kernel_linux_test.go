@@ -443,7 +443,7 @@ func testKernel(t *testing.T, who identity, policies, per int, prepare func(*ora
 	n, asked := 0, 0
 	irtest.Check(t, policies, per, func(rt *rapid.T) {
 		n++
-		o := newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, irtest.Tool(rt, irtest.Plain, 5))
+		o := newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, irtest.ToolByName(rt, irtest.Plain, 5))
 		o.foresee()
 		prepare(o)
 		defer func() {

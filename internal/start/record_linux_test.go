@@ -18,7 +18,7 @@ import (
 func TestRecordSaysWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	irtest.Check(t, 5000, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 4)
+		tool := irtest.ToolByName(rt, irtest.Plain, 4)
 		for k := ir.LimitMemory; k <= ir.LimitFileSize; k++ {
 			if rapid.Bool().Draw(rt, k.String()) {
 				tool.Limits = append(tool.Limits, ir.Limit{Kind: k, Value: 1 << 20})

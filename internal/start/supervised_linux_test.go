@@ -66,7 +66,7 @@ type supervised struct {
 }
 
 func newSupervised(t *rapid.T, dir string, who identity, counts *tally) *supervised {
-	tool := irtest.Tool(t, irtest.Plain, 5)
+	tool := irtest.ToolByName(t, irtest.Plain, 5)
 	if rapid.IntRange(0, 2).Draw(t, "address") == 0 {
 		tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}, Port: port, Allow: true}}
 		tool.Declared.Net = true

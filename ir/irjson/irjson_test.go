@@ -40,7 +40,7 @@ func nilIfEmpty[T any](s []T) []T {
 }
 
 func drawTool(t *rapid.T) *ir.Tool {
-	tool := irtest.Tool(t, irtest.Names, 4)
+	tool := irtest.ToolByName(t, irtest.Names, 4)
 	tool.FS = nilIfEmpty(tool.FS)
 	for i := range tool.FS {
 		tool.FS[i].Origin = drawOrigin(t)

@@ -133,6 +133,15 @@ func Tool(t *rapid.T, names []string, n int) *ir.Tool {
 	return tool
 }
 
+// ToolByName is a tool as Tool generates it that has rules by name in half of the cases.
+func ToolByName(t *rapid.T, names []string, n int) *ir.Tool {
+	tool := Tool(t, names, n)
+	if rapid.Bool().Draw(t, "by name") {
+		ByName(t, tool, names, 2)
+	}
+	return tool
+}
+
 // further generates protected paths of an external root, and one in a protected directory that is open.
 func further(t *rapid.T, names []string, root ir.Root) []ir.ProtectedPath {
 	out := []ir.ProtectedPath{{Root: root, Path: Path(t, names, 2), Why: "test"}}
