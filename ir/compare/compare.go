@@ -179,6 +179,9 @@ func Policies(old, new Policy) []Difference {
 	if !sameFiles(old.Tool, new.Tool) {
 		own := c.trees(func(r ir.Root) bool { return r.Kind != ir.System })
 		out = append(c.files(own), c.moves(own)...)
+		if c.unclear {
+			out = append(out, tooManyNames())
+		}
 	}
 	if systemDiffers(old.Tool, new.Tool) {
 		out = append(out, join(func(p ir.Platform) []Difference {
@@ -242,6 +245,9 @@ func sources(old, new *ir.Tool) ([]Difference, bool) {
 type comparison struct {
 	platform ir.Platform
 	old, new *ir.View
+	// known are classes of names that were asked for; unclear is set where there are too many to compare.
+	known   map[string][]string
+	unclear bool
 }
 
 func newComparison(old, new *ir.Tool, p ir.Platform) *comparison {

@@ -16,7 +16,7 @@ var names = []string{"a", "b", "c"}
 
 // universe is every path of up to three names, one of which no policy knows.
 func universe() []ir.Location {
-	all := append(slices.Clone(names), "fresh")
+	all := append(slices.Clone(names), "fresh", "ab", ".env")
 	out := []ir.Location{ir.In("")}
 	last := []string{""}
 	for range 3 {
@@ -31,7 +31,7 @@ func universe() []ir.Location {
 		}
 		last = next
 	}
-	for _, p := range []string{"fresh", "a/fresh", "a/b/fresh", "b/fresh", "c/fresh"} {
+	for _, p := range []string{"fresh", "a/fresh", "a/b/fresh", "b/fresh", "c/fresh", "a/a", "a/ab", "b/b", "b/a", "c/ab", "c/b", "c/.env", "c/c", "ab", ".env"} {
 		out = append(out, ir.Location{Root: irtest.Elsewhere, Path: p})
 	}
 	return out
@@ -40,7 +40,7 @@ func universe() []ir.Location {
 // drawPair draws a tool and another one that is often close to it.
 func drawPair(t *rapid.T) (a, b *ir.Tool) {
 	draw := func() *ir.Tool {
-		x := irtest.Tool(t, names, 4)
+		x := irtest.ToolByName(t, names, 4)
 		x.Source.Kind, x.Base = ir.SourceLocal, ir.BaseNone
 		return x
 	}
@@ -54,6 +54,8 @@ func drawPair(t *rapid.T) (a, b *ir.Tool) {
 	case len(c.FS) > 0 && rapid.Bool().Draw(t, "drop"):
 		i := rapid.IntRange(0, len(c.FS)-1).Draw(t, "which")
 		c.FS = slices.Delete(c.FS, i, i+1)
+	case rapid.Bool().Draw(t, "add by name"):
+		irtest.ByName(t, &c, names, 1)
 	default:
 		c.FS = append(c.FS, irtest.FSRules(t, names, 1)...)
 	}
@@ -159,6 +161,7 @@ func verbOf(op ir.Operation) string {
 func covers1(rt *rapid.T, c *comparison, tr *placeTree) {
 	for _, wider := range []bool{true, false} {
 		regions := only(tr, wider, ir.All).regions()
+		cells := all(tr)
 		for _, at := range universe() {
 			if at.Root != tr.item.at.Root || at.Path == "" {
 				continue
@@ -175,11 +178,29 @@ func covers1(rt *rapid.T, c *comparison, tr *placeTree) {
 					hits++
 				}
 			}
+			if i := c.nameCellAt(cells, at); i != nil {
+				said, hits = i.more(wider), 1
+			}
 			if said != more || hits > 1 {
 				rt.Fatalf("%v: regions say %v (%d of them), it is %v", at, said, hits, more)
 			}
 		}
 	}
+}
+
+// nameCellAt is the cell of names that a place belongs to, nil if it belongs to none.
+func (c *comparison) nameCellAt(cells []*place, at ir.Location) *nameCell {
+	var in *place
+	for _, p := range cells {
+		if at.Under(p.at) && (in == nil || p.at.Depth() > in.at.Depth()) {
+			in = p
+		}
+	}
+	s := c.stateAt(at)
+	if i := slices.IndexFunc(in.byName, func(n *nameCell) bool { return nameState{n.by, n.old, n.new} == s }); i >= 0 {
+		return in.byName[i]
+	}
+	return nil
 }
 
 // examples checks that the example of a difference differs as stated.

@@ -19,6 +19,13 @@ type place struct {
 	guarded bool
 	// named is false for a root, which has no name of its own.
 	named bool
+	// rules are the rules by name of both policies that are about names in the cell, and byName the cells that they cut out of it.
+	rules  [2][]ir.Entry
+	byName []*nameCell
+	// byText has the patterns of a cell of names, empty for any other.
+	byText string
+	// ends are two places of the cell for a name to be moved from and to, the same where there is one alone.
+	ends [2]ir.Location
 }
 
 // gain holds the capabilities that only the new side has (more) and only the old side has
@@ -30,9 +37,11 @@ type placeTree = tree[*place, gain]
 // files compares simple capabilities.
 func (c *comparison) files(trees []*placeTree) []Difference {
 	var out []Difference
-	for _, t := range trees {
-		out = append(out, c.wider(t, true)...)
-		out = append(out, c.wider(t, false)...)
+	for _, wider := range []bool{true, false} {
+		for _, t := range trees {
+			out = append(out, c.wider(t, wider)...)
+		}
+		out = append(out, c.widerNames(trees, wider)...)
 	}
 	return out
 }
@@ -107,6 +116,7 @@ func (c *comparison) difference(r region[*place, ir.CapSet], wider bool) Differe
 			d.Except = append(d.Except, e.at.Short())
 		}
 	}
+	d.Except = append(d.Except, exceptNames(r, wider)...)
 	return d
 }
 
@@ -176,7 +186,7 @@ func (c *comparison) trees(wanted func(ir.Root) bool) []*placeTree {
 		if !wanted(r) {
 			continue
 		}
-		t := c.partition(ir.Location{Root: r}, c.old.Regions(r), c.new.Regions(r))
+		t := c.partition(ir.Location{Root: r}, c.old.Regions(r), c.new.Regions(r), [2][]ir.Entry{})
 		if r.Kind == ir.Workspace && c.old.Tool.Protects != c.new.Tool.Protects {
 			c.addNames(t)
 		}
@@ -202,9 +212,9 @@ func (c *comparison) addNames(t *placeTree) {
 	t.below = append(t.below, &placeTree{item: p, label: gain{more: p.new &^ p.old, less: p.old &^ p.new}})
 }
 
-// partition merges two region trees; either may end before the other.
-func (c *comparison) partition(at ir.Location, old, new *ir.Region) *placeTree {
-	p := &place{at: at, named: at.Path != ""}
+// partition merges two region trees; either may end before the other. Around are the rules by name of the directory above.
+func (c *comparison) partition(at ir.Location, old, new *ir.Region, around [2][]ir.Entry) *placeTree {
+	p := &place{at: at, named: at.Path != "", rules: around}
 	p.pinned = [2]bool{old != nil && old.Pinned, new != nil && new.Pinned}
 	p.guarded = guarded(old, new) || guarded(new, old)
 	out := &placeTree{item: p}
@@ -214,6 +224,7 @@ func (c *comparison) partition(at ir.Location, old, new *ir.Region) *placeTree {
 		if r == nil {
 			continue
 		}
+		p.rules[i] = r.ByName
 		for _, b := range r.Below {
 			name := b.At.Base()
 			pair, known := names[name]
@@ -226,12 +237,17 @@ func (c *comparison) partition(at ir.Location, old, new *ir.Region) *placeTree {
 	}
 	slices.Sort(order)
 	for _, name := range order {
-		out.below = append(out.below, c.partition(at.Child(name), names[name][0], names[name][1]))
+		out.below = append(out.below, c.partition(at.Child(name), names[name][0], names[name][1], p.rules))
 	}
 	p.inside = at
-	if !p.named || len(order) > 0 || at.Root.Kind == ir.External && (linked(old) || linked(new)) {
-		p.inside = at.Child(fresh("file", order))
+	names0, free := c.freeNames(p, order)
+	if free && (!p.named || len(order) > 0 || at.Root.Kind == ir.External && (linked(old) || linked(new))) {
+		p.inside = at.Child(names0[0])
 	}
+	if p.ends = [2]ir.Location{at, at}; free {
+		p.ends = [2]ir.Location{at.Child(names0[0]), at.Child(names0[1])}
+	}
+	c.cutByName(p, order)
 	p.old, p.new = caps(c.old, p.inside), caps(c.new, p.inside)
 	out.label = gain{more: p.new &^ p.old, less: p.old &^ p.new}
 	return out

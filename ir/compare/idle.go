@@ -406,7 +406,7 @@ func rivals(a, b ir.Rule) bool {
 	switch a := a.(type) {
 	case *ir.FSRule:
 		o, is := b.(*ir.FSRule)
-		return is && a.At == o.At
+		return is && a.At == o.At && slices.Equal(a.Names, o.Names)
 	case *ir.NetRule:
 		o, is := b.(*ir.NetRule)
 		return is && a.Host == o.Host && a.Ties(o)

@@ -108,8 +108,18 @@ func TestIdleFiles(t *testing.T) {
 			ops = append(ops, ir.Access{Cap: c, On: ir.Direct(at)})
 		}
 	}
+	// Rules by name also matter for moves of directories.
+	ends := []ir.Place{}
+	for _, p := range []string{"a", "b", "fresh", "c/fresh"} {
+		ends = append(ends, ir.Direct(ir.In(p)), ir.Direct(ir.Location{Root: irtest.Elsewhere, Path: p}))
+	}
+	for _, src := range ends {
+		for _, dst := range ends {
+			ops = append(ops, ir.Rename{Src: src, Dst: dst, SrcKind: ir.Dir, DstKind: ir.Absent})
+		}
+	}
 	irtest.Check(t, 1500, 1, func(rt *rapid.T) {
-		x := irtest.Tool(rt, names, 6)
+		x := irtest.ToolByName(rt, names, 6)
 		// One place named by itself in another keeps it from being moved, which no operation here shows.
 		x.FS = slices.DeleteFunc(x.FS, func(r ir.FSRule) bool { return r.At.Root.Direct() && r.At.Root != irtest.Elsewhere })
 		// Few sets of capabilities, so that many rules repeat another one.

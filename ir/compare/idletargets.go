@@ -33,7 +33,7 @@ func (c *comparison) targets(r ir.Resource) []ir.Operation {
 	switch r {
 	case ir.FS:
 		for _, t := range c.trees(func(ir.Root) bool { return true }) {
-			for _, p := range all(t) {
+			for _, p := range flatten(t) {
 				for _, need := range ir.Capabilities {
 					out = append(out, ir.Access{Cap: need, On: ir.Direct(p.inside)})
 				}

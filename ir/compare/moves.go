@@ -26,10 +26,10 @@ func (c *comparison) moves(trees []*placeTree) []Difference {
 	var out []Difference
 	for _, a := range kinds {
 		for _, b := range kinds {
-			if same && a.old == a.new && b.old == b.new {
+			if same && a.old == a.new && b.old == b.new && sameNames(a.rules) && sameNames(b.rules) {
 				continue
 			}
-			if d, ok := c.move(a.at, a.free(), b.at, other(b, a)); ok {
+			if d, ok := c.move(a.text(), a.ends[0], b.text(), other(b, a)); ok {
 				out = append(out, d)
 			}
 		}
@@ -45,17 +45,22 @@ func (c *comparison) moves(trees []*placeTree) []Difference {
 
 func flatten(t *placeTree) []*place {
 	out := []*place{t.item}
+	for _, n := range t.item.byName {
+		out = append(out, n.place)
+	}
 	for _, b := range t.below {
 		out = append(out, flatten(b)...)
 	}
 	return out
 }
 
-// representatives keeps one cell of each pair of capability sets.
+// representatives keeps one cell of each pair of capability sets and of each pair of lists of rules by name.
 func representatives(all []*place) []*place {
 	var out []*place
 	for _, p := range all {
-		known := func(o *place) bool { return o.old == p.old && o.new == p.new }
+		known := func(o *place) bool {
+			return o.old == p.old && o.new == p.new && sameEntries(o.rules[0], p.rules[0]) && sameEntries(o.rules[1], p.rules[1])
+		}
 		if !slices.ContainsFunc(out, known) {
 			out = append(out, p)
 		}
@@ -63,22 +68,12 @@ func representatives(all []*place) []*place {
 	return out
 }
 
-// free returns a name in a cell that no rule names.
-func (p *place) free() ir.Location {
-	if p.inside == p.at {
-		return p.at.Child("file")
-	}
-	return p.inside
-}
-
-// other is a second free name where both ends lie in one cell.
+// other is a second free place where both ends lie in one cell.
 func other(p, taken *place) ir.Location {
-	at := p.free()
-	if at != taken.free() {
-		return at
+	if p.ends[0] != taken.ends[0] {
+		return p.ends[0]
 	}
-	at.Path += "2"
-	return at
+	return p.ends[1]
 }
 
 // pin compares the moves of a name that one policy pins: the first move of each direction that
@@ -89,8 +84,8 @@ func (c *comparison) pin(p *place, kinds []*place) []Difference {
 		if out[0] != nil && out[1] != nil {
 			break
 		}
-		from, left := c.move(p.at, p.at, k.at, k.free())
-		to, came := c.move(k.at, k.free(), p.at, p.at)
+		from, left := c.move(p.text(), p.at, k.text(), k.ends[0])
+		to, came := c.move(k.text(), k.ends[0], p.text(), p.at)
 		for i, wider := range []bool{true, false} {
 			switch {
 			case out[i] != nil:
@@ -104,7 +99,7 @@ func (c *comparison) pin(p *place, kinds []*place) []Difference {
 	var ds []Difference
 	for _, d := range out {
 		if d != nil {
-			d.What, d.Where = "move or replace", p.at.Short()
+			d.What, d.Where = "move or replace", p.text()
 			if p.guarded {
 				d.Protected = []string{d.Where}
 			}
@@ -116,7 +111,7 @@ func (c *comparison) pin(p *place, kinds []*place) []Difference {
 
 // move asks all ways to bring a name from one place to another. It returns one difference of
 // those that the two policies judge differently in the direction of the first.
-func (c *comparison) move(fromCell, from ir.Location, toCell, to ir.Location) (Difference, bool) {
+func (c *comparison) move(fromCell string, from ir.Location, toCell string, to ir.Location) (Difference, bool) {
 	src, dst := ir.Direct(from), ir.Direct(to)
 	var out Difference
 	var verbs []string
@@ -132,7 +127,7 @@ func (c *comparison) move(fromCell, from ir.Location, toCell, to ir.Location) (D
 		}
 		if verbs == nil {
 			out = Difference{
-				Resource: ir.FS, Wider: new.Allowed(), Where: fromCell.Short() + " → " + toCell.Short(),
+				Resource: ir.FS, Wider: new.Allowed(), Where: fromCell + " → " + toCell,
 				Old: side(old), New: side(new),
 			}
 		}

@@ -13,6 +13,8 @@ type region[T any, L comparable] struct {
 	item   T
 	label  L
 	except []T
+	// parts are all nodes of the region, the first of which is item.
+	parts []T
 }
 
 // regions lists the parts that differ. It is the smallest such list of nodes: each begins where
@@ -33,6 +35,9 @@ func (t *tree[T, L]) collect(above L, part *region[T, L]) []region[T, L] {
 		if t.label != none {
 			part = &region[T, L]{item: t.item, label: t.label}
 		}
+	}
+	if part != nil {
+		part.parts = append(part.parts, t.item)
 	}
 	begins := part != nil && t.label != above
 	for _, b := range t.below {
