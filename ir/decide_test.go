@@ -102,17 +102,15 @@ func naiveGainBelow(rules []ir.FSRule, src, dst ir.Location) bool {
 	return below("", 2)
 }
 
-// naivePinned reports whether some path at or below l has other capabilities than the
-// directory above it.
+// naivePinned reports whether some path at or below l has other capabilities than it had without the rules that are written for it.
 func naivePinned(rules []ir.FSRule, l ir.Location) bool {
 	return slices.ContainsFunc(rules, func(r ir.FSRule) bool {
-		parent, ok := r.At.Parent()
-		if !ok || !r.At.Under(l) {
+		if r.At.Path == "" || !r.At.Under(l) {
 			return false
 		}
-		// The place of a rule by name, and one that a rule takes from a rule by name.
+		// The place of a rule by name, and one where a rule changes something.
 		without := slices.DeleteFunc(slices.Clone(rules), func(o ir.FSRule) bool { return !o.ByName() && o.At == r.At })
-		return r.ByName() || naive(rules, r.At) != naive(rules, parent) || naive(rules, r.At) != naive(without, r.At)
+		return r.ByName() || naive(rules, r.At) != naive(without, r.At)
 	})
 }
 

@@ -121,7 +121,7 @@ func (v *View) settle(r *region, name string, parent *region) bool {
 	case parent != nil:
 		around := parent.spot.name(v.refs, parent.byName, name)
 		r.spot = around.rule(v.refs, r.rule, parent.byName, name)
-		pins = pins || r.rule >= 0 && (r.caps != parent.caps || r.caps != around.caps || r.guard != parent.guard || v.refs[r.rule].pin)
+		pins = pins || r.rule >= 0 && (r.caps != around.caps || v.refs[r.rule].pin)
 		r.byName = inherit(parent.byName, r.byName)
 	case r.rule >= 0:
 		r.spot = nowhere.rule(v.refs, r.rule, nil, "")

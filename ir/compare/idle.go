@@ -226,8 +226,12 @@ func written(r ir.Rule) bool {
 }
 
 // looks reports whether rules can have an effect where they do not win: on how much is looked at,
-// or on the streams that other rules about the same address permit (see ir.Plain).
+// or on the streams that other rules about the same address permit (see ir.Plain); on files, where rules by
+// name win, on the protection of their path, and on moves of the place that a rule by name counts from.
 func (s *search) looks() bool {
+	if s.resource == ir.FS && slices.ContainsFunc(s.tool.FS, func(r ir.FSRule) bool { return r.ByName() }) {
+		return true
+	}
 	return s.resource == ir.Net && slices.ContainsFunc(s.tool.Net, func(r ir.NetRule) bool {
 		return r.Inspect || r.Opaque || ir.Plain(&r, nil)
 	})

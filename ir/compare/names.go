@@ -13,6 +13,8 @@ type nameCell struct {
 	*place
 	// by are the rules that decide, nil where none does.
 	by [2]*ir.FSRule
+	// in is the place of the cell around.
+	in ir.Location
 }
 
 // nameState is the state of both policies at a name.
@@ -139,14 +141,24 @@ func (c *comparison) nameCell(p *place, at ir.Location, s nameState) *nameCell {
 	if below, ok := c.freeNames(out, nil); ok {
 		out.ends[1] = at.Child(below[0])
 	}
-	var texts []string
-	for _, r := range s.by {
-		if r != nil && r.ByName() && !slices.Contains(texts, r.Subject()) {
-			texts = append(texts, r.Subject())
+	n := &nameCell{out, s.by, p.at}
+	n.byText = n.names(func(r *ir.FSRule) ir.Location { return r.At })
+	return n
+}
+
+// names are the patterns of the rules that decide, below the place that each counts from.
+func (n *nameCell) names(from func(*ir.FSRule) ir.Location) string {
+	var out []string
+	for _, r := range n.by {
+		if r == nil || !r.ByName() {
+			continue
+		}
+		told := ir.FSRule{At: from(r), Names: r.Names}
+		if text := told.Subject(); !slices.Contains(out, text) {
+			out = append(out, text)
 		}
 	}
-	out.byText = strings.Join(texts, " and ")
-	return &nameCell{out, s.by}
+	return strings.Join(out, " and ")
 }
 
 // more are the capabilities that only one side has.
@@ -171,8 +183,12 @@ func (c *comparison) widerNames(trees []*placeTree, wider bool) []Difference {
 		for _, p := range all(t) {
 			for _, n := range p.byName {
 				if more := n.more(wider) & of; more != 0 && more != p.more(wider)&of && !seen[n.by].Contains(more) {
+					d := c.nameDifference(n, more, wider)
+					if seen[n.by] != 0 { // the names in a part of the place alone
+						d.Where = n.names(func(*ir.FSRule) ir.Location { return n.in })
+					}
 					seen[n.by] |= more
-					out = append(out, c.nameDifference(n, more, wider))
+					out = append(out, d)
 				}
 				executes := ir.Caps(ir.Execute)
 				if !tables || n.more(wider)&executes == 0 || p.more(wider)&executes != 0 || seen[n.by].Has(ir.Execute) {
