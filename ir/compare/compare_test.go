@@ -19,8 +19,11 @@ func universe() []ir.Location {
 	all := append(slices.Clone(names), "fresh", "ab", "bb", ".env", ".envx")
 	out := []ir.Location{ir.In("")}
 	last := []string{""}
-	for range 3 {
+	for depth := range 3 {
 		var next []string
+		if depth == 2 {
+			all = all[:len(names)+1]
+		}
 		for _, p := range last {
 			for _, n := range all {
 				next = append(next, strings.TrimPrefix(p+"/"+n, "/"))
@@ -96,7 +99,7 @@ func fileOperations(t *rapid.T) []ir.Operation {
 		}
 	}
 	for _, src := range places {
-		for range 6 {
+		for range 3 {
 			for _, w := range ways(ir.Direct(src), ir.Direct(rapid.SampledFrom(places).Draw(t, "dst"))) {
 				out = append(out, w.asked)
 			}
