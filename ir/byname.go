@@ -11,16 +11,12 @@ type byName struct {
 // ByName reports whether the rule is about names below its place.
 func (r *FSRule) ByName() bool { return len(r.Names) > 0 }
 
-// below is the part of the rule's subject that says which names it is about, in the spelling of shells: "/**/{.env,*.pem}".
-func (r *FSRule) below() string {
-	switch len(r.Names) {
-	case 0:
-		return ""
-	case 1:
-		return "/**/" + r.Names[0]
-	default:
-		return "/**/{" + strings.Join(r.Names, ",") + "}"
+// patterns are the rule's names in the spelling of shells, such as "{.env,*.pem}".
+func (r *FSRule) patterns() string {
+	if len(r.Names) == 1 {
+		return r.Names[0]
 	}
+	return "{" + strings.Join(r.Names, ",") + "}"
 }
 
 // Matches returns the length of the part of at's path that ends in the deepest name that the rule is about, and false where

@@ -220,7 +220,12 @@ func (r *EnvRule) Source() Origin { return r.Origin }
 func (r *CommandRule) Source() Origin { return r.Origin }
 
 // Subject implements Rule.
-func (r *FSRule) Subject() string { return r.At.Short() + r.below() }
+func (r *FSRule) Subject() string {
+	if !r.ByName() {
+		return r.At.Short()
+	}
+	return strings.TrimPrefix(r.At.Short()+"/**/"+r.patterns(), "./")
+}
 
 // Subject implements Rule.
 func (r *NetRule) Subject() string {

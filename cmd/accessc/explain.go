@@ -101,7 +101,7 @@ func (c *explainCmd) Run(g *globals) error {
 		if repo := res.Repository(); repo != nil {
 			p.Repository, p.Secret = repo.Parts(), repo.Secret != ""
 		}
-		p.Program = res.ProgramOutside(t)
+		p.Program, p.Now = res.ProgramOutside(t), res.NamesNow(t)
 		policies = append(policies, p)
 	}
 	var sets []*explain.Ruleset

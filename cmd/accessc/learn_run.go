@@ -243,7 +243,7 @@ func (l *learner) asDefault() string {
 	const all = ", read = true, write = true, execute = true }"
 	rules := []string{`{ path = "."` + all}
 	for _, r := range l.policy.FS {
-		if r.At.Root.Kind == ir.Workspace && r.At.Path != "" && r.Caps != 0 && !protects(r.At) {
+		if r.At.Root.Kind == ir.Workspace && r.At.Path != "" && !r.ByName() && r.Caps != 0 && !protects(r.At) {
 			rules = append(rules, "{ path = "+tomltext.String(r.At.Path)+all)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset/shell"
@@ -62,7 +63,7 @@ func (p *Planner) closed(a Ask) string {
 		return "" // permitted, or refused for a better reason
 	}
 	r, ok := v.Rule.(*ir.FSRule)
-	if !ok || r.Caps != 0 || r.Origin.Pos.File == "" || r.At == ir.In("") {
+	if !ok || r.Caps != 0 || r.Origin.Pos.File == "" || r.At == ir.In("") && !r.ByName() {
 		return "" // a rule on all of the workspace says what holds without one
 	}
 	for _, may := range p.Tool.May {
@@ -70,7 +71,11 @@ func (p *Planner) closed(a Ask) string {
 			return ""
 		}
 	}
-	return "the rule " + r.Subject() + " closes it, " + r.Origin.Pos.String() + "; if it is meant, change that rule"
+	change := "change that rule"
+	if r.ByName() {
+		change = "write a rule with path = " + tomltext.String(v.At.Spelled()) + " behind it"
+	}
+	return "the rule " + r.Subject() + " closes it, " + r.Origin.Pos.String() + "; if it is meant, " + change
 }
 
 // runs is why a start of a program is not permitted: it, or a program that it starts in turn as its

@@ -26,6 +26,8 @@ type Policy struct {
 	Secret     bool
 	// Program is the path of the tool's own program where it may be read and started outside of the base, else empty.
 	Program string
+	// Now are the existing names that rules by name are about, nil where nobody looked.
+	Now map[*ir.FSRule][]ir.Location
 }
 
 // line is one row of the view: its subject, the policy, and its origin.
@@ -131,6 +133,7 @@ func (p *Policy) tree(r *ir.Region, indent, branch string, out *[]line) {
 	case "└─ ":
 		indent += "   "
 	}
+	*out = append(*out, p.byName(r, indent)...)
 	for i, k := range kids {
 		if k.Link {
 			continue
@@ -147,7 +150,7 @@ func (p *Policy) tree(r *ir.Region, indent, branch string, out *[]line) {
 // Those of protected paths are one line together.
 func named(r *ir.Region, out *[]*ir.Region) {
 	for _, b := range r.Below {
-		if b.Named && !b.Guarded() {
+		if b.Named && !b.Guarded() || counts(b) {
 			*out = append(*out, b)
 		} else {
 			named(b, out)

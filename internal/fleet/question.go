@@ -218,6 +218,12 @@ func (q *Question) places(v *ir.View) []ir.Location {
 	b := bindings(v)
 	var out []ir.Location
 	add := func(at ir.Location) { out = append(out, at, at.Child(fresh)) }
+	addNames := func(r *ir.Region, at ir.Location) {
+		for _, name := range namesIn(r) {
+			add(at.Child(name))
+		}
+	}
+	var around *ir.Region // the deepest region that the place is in
 	asked := q.path
 	if !q.inWorkspace() {
 		asked = absolute(q.path)
@@ -238,12 +244,32 @@ func (q *Question) places(v *ir.View) []ir.Location {
 			continue // the base names nothing in a home
 		}
 		v.Regions(root).WalkRoot(func(r *ir.Region) {
-			if ir.Within(join(base, r.At.Path), asked) {
+			switch at := join(base, r.At.Path); {
+			case ir.Within(at, asked):
+				addNames(r, r.At)
 				add(r.At)
+			case ir.Within(asked, at):
+				around = r
 			}
 		})
 	}
+	if around != nil {
+		addNames(around, out[0])
+	}
 	return out
+}
+
+// namesIn are names that stand for all that rules by name tell apart in a region.
+func namesIn(r *ir.Region) []string {
+	var lists [][]string
+	for _, e := range r.ByName {
+		lists = append(lists, e.Rule.Names)
+	}
+	if len(lists) == 0 {
+		return nil
+	}
+	names, _ := ir.NameClasses(lists, nil)
+	return names
 }
 
 func join(base, below string) string {

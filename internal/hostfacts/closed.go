@@ -58,12 +58,15 @@ func (r *Result) mountedRules(t *ir.Tool) (out diag.List) {
 		}
 		for _, k := range kernels {
 			rest, there := resolve.Below(abs, k.Path)
+			if rule.ByName() && kernelfs.Below(k.Path, abs) {
+				rest, there = "", true // some of its names may be there
+			}
 			other := path.Join(k.Again, rest)
 			in := func(k hostview.Kernel) bool { return kernelfs.Below(other, k.Path) }
 			if k.Again == "" || !there || slices.ContainsFunc(kernels, in) {
 				continue
 			}
-			if by := deepest(t, f.Bindings.Locate(other)); by != nil && !rule.Caps.Contains(by.Caps) {
+			if by := deepest(t, f.Bindings.Locate(other)); by != nil && by != rule && !rule.Caps.Contains(by.Caps) && !held(t, rule, by) {
 				d := aboutPath(diag.LinkedWide, rule, "lies where a mount shows "+k.Again+", of which "+by.Subject()+" grants more")
 				d.Hint = "write the rule for " + other + ", or take the mount away"
 				out.Add(d)
@@ -73,11 +76,19 @@ func (r *Result) mountedRules(t *ir.Tool) (out diag.List) {
 	return out
 }
 
+// held reports whether a rule by name has its like below a place that another rule is about.
+func held(t *ir.Tool, r, by *ir.FSRule) bool {
+	return r.ByName() && slices.ContainsFunc(t.FS, func(o ir.FSRule) bool {
+		return slices.Equal(o.Names, r.Names) && r.Caps.Contains(o.Caps) && by.At.Under(o.At)
+	})
+}
+
 // deepest is the rule of a tool that decides about a place, nil for none.
 func deepest(t *ir.Tool, at ir.Location) (out *ir.FSRule) {
+	best := 0
 	for i := range t.FS {
-		if r := &t.FS[i]; at.Under(r.At) && (out == nil || r.At.Under(out.At)) {
-			out = r
+		if length, ok := t.FS[i].Matches(at); ok && length >= best {
+			out, best = &t.FS[i], length
 		}
 	}
 	return out

@@ -59,7 +59,7 @@ func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
 // protects nothing, one on a directory around a protected path is enough; the symlink alone is not.
 func surrounded(t *ir.Tool, rule *ir.FSRule) bool {
 	return slices.ContainsFunc(t.FS, func(r ir.FSRule) bool {
-		return len(r.Links) == 0 && rule.At.Under(r.At) && r.Caps.Contains(rule.Caps&ir.Write)
+		return len(r.Links) == 0 && !r.ByName() && rule.At.Under(r.At) && r.Caps.Contains(rule.Caps&ir.Write)
 	})
 }
 
@@ -72,7 +72,7 @@ func overridden(t *ir.Tool, rule *ir.FSRule) *ir.FSRule {
 	})
 	for i := range t.FS {
 		r := &t.FS[i]
-		if len(r.Links) == 0 && rule.At.Under(r.At) && !r.Caps.Contains(rule.Caps) && (r.At.Path != "" || makes) {
+		if _, around := r.Matches(rule.At); len(r.Links) == 0 && around && !r.Caps.Contains(rule.Caps) && (r.At.Path != "" || makes) {
 			return r
 		}
 	}

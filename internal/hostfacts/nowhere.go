@@ -15,7 +15,7 @@ import (
 func (r *Result) nowhere(t *ir.Tool) (out diag.List) {
 	for i := range t.FS {
 		rule := &t.FS[i]
-		grants := rule.At.Root.Kind == ir.Workspace && rule.Caps != 0
+		grants := rule.At.Root.Kind == ir.Workspace && rule.Caps != 0 && !rule.ByName()
 		if !grants || rule.Caps.Has(ir.Create) || rule.Origin.Pos.File == "" {
 			continue
 		}

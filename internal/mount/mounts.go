@@ -218,7 +218,7 @@ func (b *planner) grant(s Spec, t *ir.Tool, name string) error {
 // granted returns the rule that decides about a link.
 func granted(t *ir.Tool, name string) (*ir.FSRule, bool) {
 	for _, r := range slices.Backward(t.FS) {
-		if r.External && r.At == (ir.Location{Root: ir.Root{Kind: ir.External, Name: name}}) {
+		if r.External && !r.ByName() && r.At == (ir.Location{Root: ir.Root{Kind: ir.External, Name: name}}) {
 			return &r, true
 		}
 	}

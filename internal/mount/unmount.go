@@ -134,7 +134,7 @@ func (b *planner) without() (*hostfacts.Result, error) {
 // does.
 func hasWorkspace(t *ir.Tool) bool {
 	for _, r := range slices.Backward(t.FS) {
-		if r.At == ir.In("") {
+		if !r.ByName() && r.At == ir.In("") {
 			return r.Caps == ir.DefaultFS()[0].Caps
 		}
 	}

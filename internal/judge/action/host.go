@@ -72,6 +72,9 @@ func (h *Host) open(access shell.Access, path string) (ruleset.Outcome, string) 
 func (h *Host) closed(outer ir.Location) bool {
 	return slices.ContainsFunc(h.View.Entries(), func(e ir.Entry) bool {
 		at := e.Rule.At
+		if e.Rule.ByName() && !e.Rule.Caps.Has(ir.Update) && (at.Under(outer) || outer.Under(at)) {
+			return true // as far as the directory tells, it may hold such a name
+		}
 		return at != outer && at.Under(outer) && !h.View.Decide(ir.Access{Cap: ir.Update, On: ir.Direct(at)}).Allowed()
 	})
 }

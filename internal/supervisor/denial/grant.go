@@ -105,7 +105,7 @@ func (d *Denial) changes() []change {
 		alike := maps.Clone(above)
 		for at, caps := range needs {
 			dir, ok := at.Parent()
-			if ok && slices.ContainsFunc(d.View.Tool.FS, func(r ir.FSRule) bool { return r.At == at }) {
+			if ok && slices.ContainsFunc(d.View.Tool.FS, func(r ir.FSRule) bool { return !r.ByName() && r.At == at }) {
 				alike[at] |= caps | above[dir] | d.granted(dir)
 			}
 		}
