@@ -66,6 +66,13 @@ func (d *draws) tool() *ir.Tool {
 		}
 		tool.FS = append(tool.FS, rule(p, d.caps()))
 	}
+	if d.oneIn(3) {
+		for range 1 + d.IntN(2) {
+			r := rule(d.path(1), d.caps())
+			r.Names = []string{pick(d.Rand, []string{"a", "b", "ab", "a*", "?b", "[ab]", ".*", "*"})}
+			tool.FS = slices.Insert(tool.FS, d.IntN(len(tool.FS)+1), r)
+		}
+	}
 	if d.oneIn(6) {
 		tool.Commands = d.commands()
 	}

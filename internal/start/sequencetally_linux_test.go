@@ -190,7 +190,7 @@ func (s *sequence) report(t *testing.T, err error) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%v\npolicy:", err)
 	for _, r := range s.policy.FS {
-		fmt.Fprintf(&b, "\n  %q %v", r.At.Path, r.Caps)
+		fmt.Fprintf(&b, "\n  %q %v %v", r.At.Path, r.Names, r.Caps)
 	}
 	fmt.Fprintf(&b, "\n  protected %v %v, late %v", s.policy.Protects, s.policy.Protected, s.policy.LateOpen)
 	if s.policy.Commands != nil {

@@ -21,6 +21,26 @@ type textRule struct {
 	id   ir.RuleID
 	path string
 	caps ir.CapSet
+	// names are the patterns of a rule by name: it stands for the same rule at each path below its own whose last name matches.
+	names  []string
+	guards bool
+}
+
+// depth is the number of components of the path that a rule decides by on the way to a place, -1 for none.
+func (r *textRule) depth(at spoken) int {
+	if !at.in || !below(at.path, r.path) {
+		return -1
+	}
+	if r.names == nil {
+		return components(r.path)
+	}
+	names := strings.Split(at.path, "/")
+	for n := components(at.path); n > components(r.path); n-- {
+		if slices.ContainsFunc(r.names, func(p string) bool { ok, _ := path.Match(p, names[n-1]); return ok }) {
+			return n
+		}
+	}
+	return -1
 }
 
 type textProgram struct {
@@ -58,13 +78,14 @@ func components(p string) int {
 func newText(tool *ir.Tool) *text {
 	t := &text{}
 	for i, r := range tool.FS {
-		t.rules = append(t.rules, textRule{ir.FSRuleID(i), r.At.Path, r.Caps})
+		t.rules = append(t.rules, textRule{ir.FSRuleID(i), r.At.Path, r.Caps, r.Names, false})
 	}
+	byName := func(r textRule) bool { return r.names != nil && r.caps&ir.Write != 0 }
 	if tool.Protects {
 		for _, p := range append(ir.ProtectedPaths(), tool.Protected...) {
-			written := slices.ContainsFunc(t.rules, func(r textRule) bool { return r.path == p.Path })
-			if caps := t.caps(spoken{p.Path, true}); !written && caps&ir.Write != 0 {
-				t.rules = append(t.rules, textRule{"protected", p.Path, caps &^ ir.Write})
+			written := slices.ContainsFunc(t.rules, func(r textRule) bool { return r.names == nil && r.path == p.Path })
+			if caps := t.caps(spoken{p.Path, true}); !written && (caps&ir.Write != 0 || slices.ContainsFunc(t.rules, byName)) {
+				t.rules = append(t.rules, textRule{"protected", p.Path, caps &^ ir.Write, nil, true})
 			}
 		}
 	}
@@ -90,18 +111,40 @@ func (t *text) rule(at spoken) *textRule {
 	var win *textRule
 	for i := range t.rules {
 		r := &t.rules[i]
-		if at.in && below(at.path, r.path) && (win == nil || components(r.path) >= components(win.path)) {
+		if depth := r.depth(at); depth >= 0 && (win == nil || depth >= win.depth(at)) {
 			win = r
 		}
 	}
 	return win
 }
 
+// caps are those of the rule that decides, without writing where the deepest rule on a path is a protected one's.
 func (t *text) caps(at spoken) ir.CapSet {
-	if r := t.rule(at); r != nil {
-		return r.caps
+	r := t.rule(at)
+	if r == nil {
+		return 0
 	}
-	return 0
+	deepest, guarded := -1, false
+	for i := range t.rules {
+		if o := &t.rules[i]; o.names == nil && o.depth(at) >= max(deepest, 0) {
+			deepest, guarded = o.depth(at), o.guards
+		}
+	}
+	if guarded {
+		return r.caps &^ ir.Write
+	}
+	return r.caps
+}
+
+// without is the policy without the rules that are written for a path itself.
+func (t *text) without(p string) *text {
+	out := &text{}
+	for _, r := range t.rules {
+		if r.names != nil || r.path != p {
+			out.rules = append(out.rules, r)
+		}
+	}
+	return out
 }
 
 // may asks for capabilities on a place.
@@ -125,11 +168,7 @@ func (t *text) pinned(at spoken) bool {
 		if r.path == "" || !below(r.path, at.path) {
 			continue
 		}
-		above := path.Dir(r.path)
-		if above == "." {
-			above = ""
-		}
-		if t.caps(spoken{r.path, true}) != t.caps(spoken{above, true}) {
+		if on := (spoken{r.path, true}); r.names != nil || t.caps(on) != t.without(r.path).caps(on) {
 			return true
 		}
 	}
@@ -164,7 +203,19 @@ func (t *text) escalates(from, to spoken, dir bool) bool {
 	if t.listed {
 		matters = matters.Without(ir.Execute)
 	}
-	return t.caps(to)&^t.caps(from)&matters != 0
+	return t.caps(to)&^t.caps(from)&matters != 0 || dir && t.escalatesBelow(from, to, matters, 2)
+}
+
+// escalatesBelow tries names of every class that the drawn patterns tell apart.
+func (t *text) escalatesBelow(from, to spoken, matters ir.CapSet, depth int) bool {
+	if depth == 0 || !slices.ContainsFunc(t.rules, func(r textRule) bool { return r.names != nil }) {
+		return false
+	}
+	return slices.ContainsFunc([]string{"a", "b", "ab", "aa", "bb", "aab", "x", "xx", ".x", ".b"}, func(name string) bool {
+		was, is := from, to
+		was.path, is.path = path.Join(from.path, name), path.Join(to.path, name)
+		return t.caps(is)&^t.caps(was)&matters != 0 || t.escalatesBelow(was, is, matters, depth-1)
+	})
 }
 
 // moves reports whether a rename may be made; over is the entry at the new name, nil for none.
