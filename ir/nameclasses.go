@@ -20,7 +20,7 @@ func NameClasses(lists [][]string, avoid []string) (names []string, ok bool) {
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
-		if verdict, avoided := m.accepts(at.state); !avoided && !found[verdict] && isName(at.name) {
+		if verdict, avoided := m.accepts(at.state); !avoided && !found[verdict] && at.state[len(at.state)-1] == isName {
 			found[verdict] = true
 			names = append(names, at.name)
 		}
@@ -38,7 +38,20 @@ func NameClasses(lists [][]string, avoid []string) (names []string, ok bool) {
 	return names, true
 }
 
-func isName(s string) bool { return s != "" && s != "." && s != ".." }
+// The last byte of a state tells apart what is no name of a file: nothing, "." and "..".
+const (
+	noName byte = iota
+	oneDot
+	twoDots
+	isName
+)
+
+func afterRune(last byte, r rune) byte {
+	if r != '.' || last >= twoDots {
+		return isName
+	}
+	return last + 1
+}
 
 // walked is a state and the name that leads there.
 type walked struct {
@@ -47,7 +60,7 @@ type walked struct {
 }
 
 // classMachine runs all patterns at once. A state has a byte for each list, which is 1 where the list matches whatever
-// follows, and the positions of each pattern as bits.
+// follows, and the positions of each pattern as bits; the last byte is one of those of names.
 type classMachine struct {
 	lists    [][][]item
 	avoid    int // the index of the list of names to avoid, -1 for none
@@ -87,6 +100,7 @@ func newClassMachine(lists [][]string, avoid []string) *classMachine {
 		}
 		add(literal)
 	}
+	m.size++
 	m.alphabet = m.letters()
 	return m
 }
@@ -139,6 +153,7 @@ func (m *classMachine) has(s []byte, i, j, at int) bool {
 
 func (m *classMachine) step(s []byte, r rune) []byte {
 	next := make([]byte, m.size)
+	next[m.size-1] = afterRune(s[m.size-1], r)
 	for i, list := range m.lists {
 		if s[i] == 1 {
 			next[i] = 1

@@ -136,6 +136,11 @@ func ownProgram(s *landlock.Spec, roots *ir.Bindings) *ir.Location {
 	return nil
 }
 
+// startsByName reports whether a rule by name may keep a file from being started that the ruleset starts.
+func (j *judge) startsByName() bool {
+	return slices.ContainsFunc(j.view.Tool.FS, func(r ir.FSRule) bool { return r.ByName() && !r.Caps.Has(ir.Execute) })
+}
+
 // policy returns the one tool of a document.
 func policy(doc json.RawMessage) (*ir.Tool, error) {
 	program, err := irjson.Unmarshal(doc)
