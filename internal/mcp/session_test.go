@@ -456,12 +456,12 @@ func TestCommandNames(t *testing.T) {
 	}}
 	lists := action.ListKeys
 	for _, name := range slices.Concat(action.CommandKeys, action.AloneKeys, lists) {
-		value := `"rm x"`
+		value := `"kill x"`
 		if slices.Contains(lists, name) {
-			value = `["ls","rm x"]`
+			value = `["ls","kill x"]`
 		}
 		alone, switches := `{"`+name+`":`+value+`}`, `{"`+name+`":true,"limit":1}`
-		if reason, _ := p.Refusal("read", gjson.Parse(alone)); !strings.Contains(reason, "rm x: no rule matches") {
+		if reason, _ := p.Refusal("read", gjson.Parse(alone)); !strings.Contains(reason, "kill x: no rule matches") {
 			t.Errorf("%s: %q", alone, reason)
 		}
 		if reason, _ := p.Refusal("read", gjson.Parse(switches)); reason != "" && name != "command" && name != "cmd" {
