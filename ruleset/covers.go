@@ -157,7 +157,7 @@ func (c claim) and(d *claim) claim {
 // by each path, and, where the later rule has another outcome, keeps it from deciding also where it may match itself.
 func (c *claim) covers(b *claim, stops, other bool) bool {
 	spelled := func(words []string, more bool) bool {
-		return begins(b.prefix, words) || b.args != nil && begins(b.args, words) || more && b.sub != nil && begins(b.sub, words)
+		return begins(b.prefix, words) || begins(b.args, words) || more && begins(b.sub, words)
 	}
 	scattered := stops && other && !slices.ContainsFunc(c.prefix, func(w string) bool { return strings.HasPrefix(w, "-") })
 	switch {
@@ -169,7 +169,9 @@ func (c *claim) covers(b *claim, stops, other bool) bool {
 		return false
 	case c.sub != nil && !spelled(c.sub, true):
 		return false
-	case c.args != nil && !(reflect.DeepEqual(c.args, b.args) && (c.rest || !b.rest)) && !(c.rest && spelled(c.args, false)):
+	case c.args != nil && !c.rest && (b.rest || !reflect.DeepEqual(c.args, b.args)):
+		return false
+	case c.rest && !spelled(c.args, false):
 		return false
 	}
 	return !slices.ContainsFunc(c.more, func(m Matcher) bool { return !b.implies(m) })
