@@ -102,6 +102,9 @@ func (c *explainCmd) Run(g *globals) error {
 			p.Repository, p.Secret = repo.Parts(), repo.Secret != ""
 		}
 		p.Program = res.ProgramOutside(t)
+		for _, l := range res.RunLater(t, p.View) {
+			p.Later = append(p.Later, explain.LaterDoc(l))
+		}
 		policies = append(policies, p)
 	}
 	var sets []*explain.Ruleset
