@@ -116,8 +116,8 @@ func (c *explainCmd) Run(g *globals) error {
 	return c.write(g, policies, sets)
 }
 
-// compile compiles what the command is about. A question is about this host, as with accessc can; of a policy, this host's
-// objections are said as by accessc check, save that nothing is at a place yet.
+// compile compiles what the command is about. A question is about this host, as with accessc can; of a policy, this
+// host's objections are said as by accessc check, save that nothing is at a place yet.
 func (c *explainCmd) compile(g *globals) (*hostfacts.Result, error) {
 	opts, err := g.asking().options(c.Who != "")
 	if err != nil {
@@ -132,7 +132,9 @@ func (c *explainCmd) compile(g *globals) (*hostfacts.Result, error) {
 	if opts.Apart {
 		findings = res.Concerning(c.Tools...)
 	}
-	findings = slices.DeleteFunc(slices.Clone(findings), func(d diag.Diagnostic) bool { return d.Code == diag.NothingThere })
+	findings = slices.DeleteFunc(slices.Clone(findings), func(d diag.Diagnostic) bool {
+		return d.Code == diag.NothingThere
+	})
 	return res, g.sayText(findings, res.Files, "")
 }
 

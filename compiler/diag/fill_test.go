@@ -12,8 +12,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestSourceFillsNoLine: whatever a quoted line holds, none of it stands at the left edge of the terminal. Blanks of the
-// file, or characters of two columns, filled the line of the terminal, so that the rest looked like accessc's own.
+// TestSourceFillsNoLine: whatever a quoted line holds, none of it stands at the left edge of the terminal. Blanks of
+// the file, or characters of two columns, filled the line of the terminal, so that the rest looked like accessc's own.
 func TestSourceFillsNoLine(t *testing.T) {
 	const forged, columns = "accessc: approved, nothing new is granted", 80
 	fillers := []string{" ", "-", "漢", "é", "\t", "🙂", "\u3000", " a", ". "}

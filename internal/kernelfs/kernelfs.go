@@ -107,8 +107,8 @@ func Parse(mountinfo []byte, roots, base []string, link Link) ([]Mount, error) {
 	return out, nil
 }
 
-// shut reports whether a mount, or one that it lies in, shows the kernel or has another name, and whether it is the name. A mount on
-// the same place as another lies in what is around both.
+// shut reports whether a mount, or the mount that it lies in, shows the kernel or has another name, and whether it is
+// the name. A mount on the same place as another lies in what is around both.
 func shut(all []Mount, index map[uint64]int, i int, vouched string) (closed, alias bool) {
 	for range all {
 		m := &all[i]

@@ -221,7 +221,8 @@ func (j *judge) decide(op ir.Operation) judgement {
 	return out
 }
 
-// inKernel judges an access to a file by which the kernel shows itself, or a mount another place. Where the policy grants nothing either, it says why.
+// inKernel judges an access to a file by which the kernel shows itself, or a mount another place. Where the policy
+// grants nothing either, it says why.
 func (j *judge) inKernel(op ir.Operation) (out judgement, shows bool) {
 	a, ok := op.(ir.Access)
 	why := "a file system of the kernel is mounted there, and closed"

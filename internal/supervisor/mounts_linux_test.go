@@ -85,8 +85,8 @@ func TestMountsTakenAway(t *testing.T) {
 	})
 }
 
-// TestLateMounts: what is refused below a mount that came after the start is said for its cause. A bind mount of a denied
-// directory was called a file system of the kernel.
+// TestLateMounts: a refusal below a mount that came after the start names its cause. A bind mount of a denied directory
+// was called a file system of the kernel.
 func TestLateMounts(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"w/secret/sub", "w/alias", "w/kernel"} {

@@ -43,10 +43,12 @@ func filling(s string) string {
 	return b.String()
 }
 
-// longestRun is how many blanks in a row of a source line are shown: an indentation or a column of comments has no more.
+// longestRun is how many blanks in a row of a source line are shown: an indentation or a column of comments has no
+// more.
 const longestRun = 20
 
-// Source is Text for a line of a file that is quoted: a run of blanks that could fill a line of the terminal is counted.
+// Source is Text for a line of a file that is quoted: a run of blanks that could fill a line of the terminal is
+// counted.
 func Source(s string) string {
 	s = Text(s)
 	var b strings.Builder
