@@ -74,7 +74,7 @@ func (c *explainCmd) Run(g *globals) error {
 	case c.Who != "" && c.Format == "markdown":
 		return usagef("--who answers as text or json")
 	}
-	res, err := g.asking().compile(c.Who != "", c.Tools...) // a question is about this host, as with accessc can
+	res, err := c.compile(g)
 	if err != nil {
 		return err
 	}
@@ -102,6 +102,9 @@ func (c *explainCmd) Run(g *globals) error {
 			p.Repository, p.Secret = repo.Parts(), repo.Secret != ""
 		}
 		p.Program = res.ProgramOutside(t)
+		for _, l := range res.RunLater(t, p.View) {
+			p.Later = append(p.Later, explain.LaterDoc(l))
+		}
 		policies = append(policies, p)
 	}
 	var sets []*explain.Ruleset
@@ -111,6 +114,28 @@ func (c *explainCmd) Run(g *globals) error {
 		}
 	}
 	return c.write(g, policies, sets)
+}
+
+// compile compiles what the command is about. A question is about this host, as with accessc can; of a policy, this
+// host's objections are said as by accessc check, save that nothing is at a place yet.
+func (c *explainCmd) compile(g *globals) (*hostfacts.Result, error) {
+	opts, err := g.asking().options(c.Who != "")
+	if err != nil {
+		return nil, err
+	}
+	opts.Places, opts.Apart = c.Who == "", len(c.Tools) > 0
+	res, err := hostfacts.Compile(opts)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	findings := res.Findings
+	if opts.Apart {
+		findings = res.Concerning(c.Tools...)
+	}
+	findings = slices.DeleteFunc(slices.Clone(findings), func(d diag.Diagnostic) bool {
+		return d.Code == diag.NothingThere
+	})
+	return res, g.sayText(findings, res.Files, "")
 }
 
 // write prints policies and rulesets in the format that was asked for.
