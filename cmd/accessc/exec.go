@@ -145,7 +145,7 @@ func (c *execCmd) Run(g *globals) error {
 		}
 	}()
 	if err := c.policyOf(g, &req); err != nil {
-		return notStarted(err)
+		return req.Advised(notStarted(err))
 	}
 	if c.Command {
 		req.Program = c.program()
@@ -163,6 +163,12 @@ func (c *execCmd) again() string {
 		return ""
 	}
 	return c.Tool
+}
+
+// byHook reports whether a hook wrote the command: its reports have a directory of their own.
+func (c *execCmd) byHook(res *hostfacts.Result) bool {
+	dir, err := userdir.For(res.Resolver.Root)
+	return err == nil && c.Command && c.Report != "" && filepath.Dir(c.Report) == dir.Reports()
 }
 
 // fromArtifact starts the tool from an artifact, without the configuration.
@@ -227,6 +233,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err := g.sayErrors(res, tools...); err != nil {
 		return err
 	}
+	req.Hook = c.byHook(res)
 	t, facts, err := c.policy(res)
 	if err != nil {
 		return err

@@ -105,7 +105,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if r.Backup != "" {
 		fmt.Fprintf(g.stdout, "%s has the file as it was\n", visible.Text(r.Backup))
 	}
-	for _, note := range append(c.notes(e), chosen, a.Step()) {
+	for _, note := range append(c.notes(a, e), chosen, a.Step()) {
 		if note != "" {
 			fmt.Fprintf(g.stderr, "note: %s\n", note)
 		}
@@ -163,11 +163,14 @@ func (c *hookInstallCmd) judges(g *globals) error {
 	return nil
 }
 
-// notes are about the program that the settings name.
-func (c *hookInstallCmd) notes(e settings.Entry) []string {
+// notes are about the program that the settings name, and about the agent's own sandbox.
+func (c *hookInstallCmd) notes(a *settings.Agent, e settings.Entry) []string {
 	var out []string
 	if temporary(e.Program) {
 		out = append(out, e.Program+" is a temporary file: once it is gone, the hook does not start. Install accessc, and then the hook again")
+	}
+	if !c.JudgeOnly {
+		out = append(out, a.Box())
 	}
 	if c.Project {
 		out = append(out, "the file has the path of accessc on this machine; do not commit it")

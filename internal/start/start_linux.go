@@ -29,7 +29,9 @@ import (
 // Start applies the sandbox to this process and becomes the tool, or starts it under
 // the supervision of this process and ends as the tool does. It returns only when the
 // tool did not start; the error is an *Error.
-func Start(req Request) error {
+func Start(req Request) error { return req.Advised(begin(req)) }
+
+func begin(req Request) error {
 	if req.Spec.Form != backends.Resolved.String() {
 		return failed("%w", errPortable)
 	}
