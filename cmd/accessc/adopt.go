@@ -25,8 +25,8 @@ type adoptCmd struct {
 // Help implements kong's detailed help.
 func (adoptCmd) Help() string {
 	return `Rewrites a client's list of MCP servers, so that each one that is a command starts through accessc mcp:
-.mcp.json, .cursor/mcp.json, .vscode/mcp.json, and other files with mcpServers or servers in them. Comments
-and formatting stay. The file as it was is kept beside it.
+.mcp.json, .cursor/mcp.json, .vscode/mcp.json, ~/.codex/config.toml, and other files with mcpServers, servers or
+mcp_servers in them. Comments and formatting stay. The file as it was is kept beside it.
 
 Writes a table for each of them into the configuration, accessc.toml for a file of the workspace and your own layer for
 others: the registry that npx, uvx, bunx and the like download from, the places among the arguments, and the variables

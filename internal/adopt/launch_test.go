@@ -133,7 +133,7 @@ func TestDaemons(t *testing.T) {
 		`"timeout","args":["9","docker-compose","run","x"]`,
 	} {
 		in := `{"mcpServers":{"a":{"command":` + command + `}}}`
-		got, servers, err := Wrap([]byte(in), client)
+		got, servers, err := Wrap("x.json", []byte(in), client)
 		if err != nil || string(got) != in || !strings.Contains(servers[0].Why, "daemon does the work") {
 			t.Errorf("%s: got %s, %+v, %v", command, got, servers, err)
 		}

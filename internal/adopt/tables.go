@@ -74,7 +74,7 @@ func (t *tables) walk(v gjson.Result, at []string) error {
 // leads reports whether a table may stand below a place.
 func leads(at []string) bool {
 	for _, way := range ways {
-		if len(at) < len(way) && same(at, way[:len(at)]) {
+		if len(at) < len(way) && fits(at, way[:len(at)]) {
 			return true
 		}
 	}
@@ -83,14 +83,14 @@ func leads(at []string) bool {
 
 func matches(at []string) bool {
 	for _, way := range ways {
-		if len(at) == len(way) && same(at, way) {
+		if len(at) == len(way) && fits(at, way) {
 			return true
 		}
 	}
 	return false
 }
 
-func same(at, way []string) bool {
+func fits(at, way []string) bool {
 	for i, name := range way {
 		if name != "*" && !strings.EqualFold(name, at[i]) {
 			return false
