@@ -22,6 +22,8 @@ type Server struct {
 	Name, Policy string
 	// Table is the member that it stands in, if it is not the only one of the file.
 	Table string
+	// Project is the directory that alone has it, empty for a server of all.
+	Project string
 	// Changed is true for a server that was rewritten; otherwise Why is the reason.
 	Changed bool
 	// Adopted is true for a server that starts through accessc as Wrap has it.
@@ -44,6 +46,8 @@ type Client struct {
 	// Workspace reports whether a directory, as a file names it, is the workspace in which the client
 	// starts its servers anyway.
 	Workspace func(dir string) bool
+	// Elsewhere is the reason to leave the servers of a project, empty for those of the workspace; nil leaves none.
+	Elsewhere func(project string) string
 	// First is called before a file is rewritten, nil for nothing. Without an error back undoes it, if the file
 	// cannot be written.
 	First func([]Server) (back func() error, err error)
@@ -59,7 +63,9 @@ const (
 // Wrap has the servers of a file start through accessc. The file's name tells its form.
 func Wrap(file string, doc []byte, client Client) ([]byte, []Server, error) {
 	return rewrite(formOf(file), doc, func(doc, _ []byte, e *entry, s *Server) []byte {
-		s.Why = e.moves(client.Workspace)
+		if s.Why = client.elsewhere(e); s.Why == "" {
+			s.Why = e.moves(client.Workspace)
+		}
 		switch {
 		case s.Why != "":
 		case Daemon(s.Command) != "" && !e.exact():
@@ -78,9 +84,11 @@ func Wrap(file string, doc []byte, client Client) ([]byte, []Server, error) {
 
 // Unwrap has the servers of a file start as before Wrap. Entries with other words than Wrap writes
 // are the user's own, and stay.
-func Unwrap(file string, doc []byte) ([]byte, []Server, error) {
+func Unwrap(file string, doc []byte, client Client) ([]byte, []Server, error) {
 	return rewrite(formOf(file), doc, func(doc, text []byte, e *entry, s *Server) []byte {
+		s.Why = client.elsewhere(e)
 		switch {
+		case s.Why != "":
 		case e.exact():
 			return e.unwrap(doc, text)
 		case e.ours():
@@ -90,6 +98,13 @@ func Unwrap(file string, doc []byte) ([]byte, []Server, error) {
 		}
 		return nil
 	})
+}
+
+func (c Client) elsewhere(e *entry) string {
+	if c.Elsewhere == nil || e.project == "" {
+		return ""
+	}
+	return c.Elsewhere(e.project)
 }
 
 // change rewrites one entry of a document, given also without its comments, or returns nil and sets Why.
@@ -105,7 +120,7 @@ func rewrite(read form, doc []byte, each change) ([]byte, []Server, error) {
 	// From the last to the first, so that the places of those before stay.
 	for i, e := range lastFirst(was.entries) {
 		s := &out[i]
-		s.Name, s.Policy, s.Table = e.name, compiler.ServerName(e.name), e.table
+		s.Name, s.Policy, s.Table, s.Project = e.name, compiler.ServerName(e.name), e.table, e.project
 		if s.Why = e.why; s.Why != "" {
 			continue
 		}
@@ -184,7 +199,7 @@ func (t tables) entries() []*entry {
 			name = ""
 		}
 		table.value.ForEach(func(key, value gjson.Result) bool {
-			out = append(out, &entry{name: key.Str, table: name, value: value})
+			out = append(out, &entry{name: key.Str, table: name, project: table.project, value: value})
 			return true
 		})
 	}

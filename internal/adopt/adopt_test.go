@@ -165,7 +165,7 @@ func TestUndoOwn(t *testing.T) {
 	if got, _ := os.ReadFile(path); err != nil || string(got) != in || !servers[0].Changed || servers[1].Changed || !strings.Contains(servers[1].Why, "flags of its own") {
 		t.Errorf("with the copy: got %s, %+v, %v", got, servers, err)
 	}
-	got, servers, err := Unwrap("x.json", []byte(`{"mcpServers":{`+own+`}}`))
+	got, servers, err := Unwrap("x.json", []byte(`{"mcpServers":{`+own+`}}`), client)
 	if err != nil || string(got) != `{"mcpServers":{`+own+`}}` || servers[0].Changed || servers[1].Changed {
 		t.Errorf("without a copy: got %s, %+v, %v", got, servers, err)
 	}
@@ -186,7 +186,7 @@ func TestTables(t *testing.T) {
 		if err != nil || len(servers) != want || strings.Count(string(got), `"accessc"`) != want {
 			t.Errorf("%s: got %s, %+v, %v", in, got, servers, err)
 		}
-		if back, _, err := Unwrap("x.json", got); err != nil || strings.Count(string(back), `"command":"x"`) != want {
+		if back, _, err := Unwrap("x.json", got, client); err != nil || strings.Count(string(back), `"command":"x"`) != want {
 			t.Errorf("%s: and back %s, %v", in, back, err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestComments(t *testing.T) {
 		if err != nil || strings.Count(string(now), "*/")+strings.Count(string(now), "//") != strings.Count(in, "*/")+strings.Count(in, "//") {
 			t.Errorf("%s: got %s, %v", args, now, err)
 		}
-		if back, _, err := Unwrap("x.json", now); err != nil || string(back) != in {
+		if back, _, err := Unwrap("x.json", now, client); err != nil || string(back) != in {
 			t.Errorf("%s: and back %s, %v", args, back, err)
 		}
 	}
@@ -251,7 +251,7 @@ func FuzzWrap(f *testing.F) {
 				return // unwrapping undoes more than wrapping did
 			}
 		}
-		back, _, err := Unwrap("x.json", bytes.Clone(wrapped))
+		back, _, err := Unwrap("x.json", bytes.Clone(wrapped), client)
 		if err != nil {
 			t.Fatalf("%q: %v", wrapped, err)
 		}

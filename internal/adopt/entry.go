@@ -15,6 +15,7 @@ import (
 // entry is one server as its file has it.
 type entry struct {
 	name, table   string
+	project       string
 	value         gjson.Result
 	command, args gjson.Result
 	members       map[string]gjson.Result

@@ -73,7 +73,7 @@ func Undo(path string, client Client) ([]Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, servers, err := Unwrap(path, was)
+	now, servers, err := Unwrap(path, was, client)
 	if err != nil || bytes.Equal(now, was) {
 		return servers, err
 	}

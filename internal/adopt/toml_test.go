@@ -76,7 +76,7 @@ args = ["mcp", "--server", "a", "--", "y\"é", "\t"]
 		if again, _, err := Wrap("config.toml", got, client); err != nil || string(again) != c.want {
 			t.Errorf("%s: the second time it became %s, %v", c.name, again, err)
 		}
-		back, _, err := Unwrap("config.toml", got)
+		back, _, err := Unwrap("config.toml", got, client)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
