@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/hook"
+	"github.com/accessc/accessc/internal/hook/settings"
 	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/suggest"
@@ -120,6 +122,10 @@ func (c *initCmd) agent(dir string) (*survey.Tool, error) {
 	case err != nil:
 		return nil, usagef("%s: %v", dir, oserr.Reason(err))
 	case t == nil:
+		if a, ok := hook.Find(c.Agent); ok {
+			return nil, usagef("no preset runs %s as a whole; its commands run confined by accessc hook install %s: %s",
+				a.Title, a.Name, writesTool(settings.For(a)))
+		}
 		hint := cmp.Or(suggest.Hint(c.Agent, survey.Agents()), "the agents are "+strings.Join(survey.Agents(), ", "))
 		return nil, usagef("there is no agent %q with a preset; %s", c.Agent, hint)
 	}
