@@ -283,8 +283,11 @@ func (p *plan) make(h *Host, opts hostfacts.Options, res *hostfacts.Result, r *R
 		return err
 	}
 	h.making.Lock()
-	facts := res.Facts(t)
+	facts, why := res.Facts(t), res.Unapproved(t)
 	h.making.Unlock()
+	if why != "" {
+		return startError(&start.Error{Code: start.CodeNotRunnable, Err: errors.New(why)})
+	}
 	target := backends.Target{Form: backends.Resolved, Facts: facts}
 	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
 	out, found, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)

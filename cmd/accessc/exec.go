@@ -241,6 +241,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if _, err := res.Approvals(); err == nil {
 		req.Denials = res.State.Denials(strings.Join(tools, ""))
 	}
+	if err := approved(res, t); err != nil {
+		return err
+	}
 	artifact, err := c.artifact(req, res, t, facts)
 	if err != nil {
 		return err
@@ -426,6 +429,14 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 		t = &own
 	}
 	return t, res.Facts(t), nil
+}
+
+// approved refuses the start of a program that cannot run before the user approves its place.
+func approved(res *hostfacts.Result, t *ir.Tool) error {
+	if why := res.Unapproved(t); why != "" {
+		return &start.Error{Code: start.CodeNotRunnable, Err: errors.New(why)}
+	}
+	return nil
 }
 
 // resolvedSpec compiles a tool for this host, with the Context that it will get.
