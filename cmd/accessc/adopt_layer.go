@@ -264,6 +264,10 @@ func (l *adoptLayer) inserting(g *globals, name string, s adopt.Server, tries bo
 	for _, why := range c.Left {
 		fmt.Fprintf(g.stdout, "# %s: no rule on %s\n", name, visible.Text(why))
 	}
+	for _, at := range c.Alone {
+		fmt.Fprintf(g.stdout, "# %s: %s is not there yet, and no rule lets it be made there: make it, or give it a "+
+			"directory of its own\n", name, visible.Text(at))
+	}
 	for _, at := range c.Approve {
 		fmt.Fprintf(g.stdout, "# %s: needs your approval: accessc approve %s\n", name, shellword.Quote(at))
 	}

@@ -322,7 +322,7 @@ func (a Ask) word(at ir.Location) string {
 	return shellword.Quote(a.external.name)
 }
 
-// free is a name for the mount of a place that nothing in the workspace has, and no mount that was proposed for another.
+// free is a name for the mount of a place that nothing in the workspace has, nor a mount that was proposed before.
 func (p *Planner) free(abs string) string {
 	name := path.Base(abs)
 	for p.guard(ir.In(name)) != nil || strings.HasPrefix(name, ".") || exists(path.Join(p.Now.Resolver.Root, name)) {
