@@ -179,7 +179,7 @@ func (c *Config) compile() (hostfacts.Options, *hostfacts.Result, error) {
 				User: userdir.UserConfig(), Shared: c.Shared, Configs: c.Layers, Untrusted: c.Untrusted, Sets: c.Set, Home: home,
 			},
 		},
-		Resolve: true, Untested: true,
+		Resolve: true, Untested: true, Unadvised: true,
 	}
 	if userdir.Attests() {
 		opts.View = hostview.New()

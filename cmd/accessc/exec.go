@@ -221,7 +221,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err != nil {
 		return err
 	}
-	opts.Apart = true
+	opts.Apart, opts.Unadvised = true, true
 	if c.keeps() || c.RequireAttestation || userdir.Attests() {
 		opts.View = hostview.New()
 	}
