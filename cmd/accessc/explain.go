@@ -25,7 +25,7 @@ import (
 // explainCmd is "accessc explain".
 type explainCmd struct {
 	Ledger bool     `help:"Also print how each system enforces each resource, and which calls a supervisor answers on Linux."`
-	Why    bool     `help:"Also print each row of the ledger, with its reason."`
+	Why    bool     `help:"Also print each row of the ledger, with its reason; in a comparison, each region."`
 	Base   bool     `help:"Also list the base's grants outside of the workspace, and the protected paths of the workspace."`
 	Who    string   `placeholder:"QUESTION" help:"List the tools that may do one operation, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare permissions: of OLD with those of the argument, or of the work tree. Either is a directory, a git revision or a manifest.json."`
@@ -308,7 +308,9 @@ func (c *explainCmd) writeChanges(g *globals, found []explain.Change, replayed [
 	case c.Format == "markdown":
 		text, replay = explain.ChangesMarkdown(found), explain.ReplayMarkdown(replayed)
 	default:
-		text, replay = explain.ChangesText(found, g.style(g.stdout)), explain.ReplayText(replayed, g.style(g.stdout))
+		style := g.style(g.stdout)
+		style.Regions = c.Why
+		text, replay = explain.ChangesText(found, style), explain.ReplayText(replayed, style)
 	}
 	if c.Runs != "" {
 		text += replay
