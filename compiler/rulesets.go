@@ -175,7 +175,13 @@ func (c *compilation) reportFlaw(d *ruleDraft, f ruleset.Finding) {
 		c.report(diag.ExampleFails, path+".not_match", d.notMatch[i], "the rule would "+d.verb()+" this").Hint = exampleHint
 	case ruleset.Idle:
 		x := c.report(diag.IdleRule, path, d.v, "the rule never wins")
-		x.Related = []diag.Related{{At: f.Other.Origin.Pos, Note: "this rule decides for all that it names"}}
+		note := "this rule decides for all that it names"
+		if len(f.More) > 0 {
+			note = "this rule decides for a part of it, and other rules for the rest"
+		}
+		for _, r := range append([]*ruleset.Rule{f.Other}, f.More[:min(len(f.More), 3)]...) {
+			x.Related = append(x.Related, diag.Related{At: r.Origin.Pos, Note: note})
+		}
 		x.Hint = "put the rule before the other one, or remove it"
 	case ruleset.Broad:
 		x := c.report(diag.BroadRule, path, d.v, strings.TrimSpace(f.Program+" "+f.Why))

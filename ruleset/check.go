@@ -2,9 +2,7 @@ package ruleset
 
 import (
 	"path"
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/accessc/accessc/ruleset/shell"
 )
@@ -18,7 +16,7 @@ const (
 	Misses Flaw = iota
 	// Catches is a counterexample that the rule matches.
 	Catches
-	// Idle is a rule for which an earlier one decides always.
+	// Idle is a rule for which earlier ones decide always.
 	Idle
 	// Broad is an allowing rule for a program that runs others, which the rule does not spell out.
 	Broad
@@ -26,12 +24,13 @@ const (
 
 // Finding is a flaw of a rule.
 type Finding struct {
-	Rule    *Rule  // the rule
-	Flaw    Flaw   // the kind
-	Example string // of Misses and Catches: the command line
-	Other   *Rule  // of Idle: the earlier rule
-	Program string // of Broad: its name, empty where the rule names none
-	Why     string // a phrase
+	Rule    *Rule   // the rule
+	Flaw    Flaw    // the kind
+	Example string  // of Misses and Catches: the command line
+	Other   *Rule   // of Idle: the earlier rule
+	More    []*Rule // of Idle: the other earlier rules, where several together decide for all that it names
+	Program string  // of Broad: its name, empty where the rule names none
+	Why     string  // a phrase
 }
 
 // Check tests the examples of all rules and looks for rules with another effect than their text suggests.
@@ -48,8 +47,10 @@ func (s *Set) Check() []Finding {
 				out = append(out, Finding{Rule: r, Flaw: Catches, Example: x, Why: "the rule matches it"})
 			}
 		}
-		if j := slices.IndexFunc(s.Rules[:i], func(e *Rule) bool { return e.covers(r) }); j >= 0 {
-			out = append(out, Finding{Rule: r, Flaw: Idle, Other: s.Rules[j], Why: "an earlier rule decides for all that it names"})
+		if by := s.covering(i); by != nil {
+			out = append(out, Finding{
+				Rule: r, Flaw: Idle, Other: by[0], More: by[1:], Why: "earlier rules decide for all that it names",
+			})
 		}
 		if r.Outcome == Allow {
 			out = append(out, r.broad()...)
@@ -70,75 +71,12 @@ func (s *Set) matches(r *Rule, line string) bool {
 	return d.Outcome == r.Outcome
 }
 
-// covers reports whether the rule decides for everything that a later one names.
-func (r *Rule) covers(later *Rule) bool {
-	for _, k := range later.Operations() {
-		if !r.about(k) {
-			return false
-		}
-	}
-	return covers(r.Matcher, later.Matcher)
-}
-
 // Operations are the kinds of operation that the rule is about.
 func (r *Rule) Operations() []Kind {
 	if len(r.Kinds) == 0 {
 		return []Kind{Execute}
 	}
 	return r.Kinds
-}
-
-// covers reports whether a matcher certainly matches all that another one matches.
-func covers(a, b Matcher) bool {
-	if a == nil || reflect.DeepEqual(a, b) {
-		return true
-	}
-	if all, ok := b.(All); ok {
-		return slices.ContainsFunc(all, func(m Matcher) bool { return covers(a, m) })
-	}
-	if any, ok := b.(Any); ok {
-		return len(any) > 0 && !slices.ContainsFunc(any, func(m Matcher) bool { return !covers(a, m) })
-	}
-	switch a := a.(type) {
-	case Any:
-		return slices.ContainsFunc(a, func(m Matcher) bool { return covers(m, b) })
-	case Command:
-		return a.covers(b)
-	case Prefix:
-		p, ok := b.(Prefix)
-		return ok && !slices.ContainsFunc(p, func(seq []string) bool {
-			return !slices.ContainsFunc(a, func(s []string) bool { return begins(seq, s) })
-		})
-	case Flags:
-		f, ok := b.(Flags)
-		return ok && !slices.ContainsFunc(a, func(x string) bool { return !slices.Contains(f, x) })
-	case All:
-		return !slices.ContainsFunc(a, func(m Matcher) bool { return !covers(m, b) })
-	case Not, Args, Within, Hosts, PipedToShell, Group:
-	}
-	return false
-}
-
-func begins(seq, with []string) bool {
-	return len(seq) >= len(with) && slices.Equal(seq[:len(with)], with)
-}
-
-func (m Command) covers(b Matcher) bool {
-	switch b := b.(type) {
-	case Command:
-		for _, n := range b.Names {
-			if !slices.Contains(m.Names, n) {
-				return false
-			}
-		}
-		return len(m.Subcommands) == 0 || len(b.Subcommands) > 0 && !slices.ContainsFunc(b.Subcommands, func(s string) bool {
-			return !slices.ContainsFunc(m.Subcommands, func(t string) bool { return begins(strings.Fields(s), strings.Fields(t)) })
-		})
-	case Prefix:
-		return len(m.Subcommands) == 0 && !slices.ContainsFunc(b, func(seq []string) bool { return !slices.Contains(m.Names, seq[0]) })
-	case All, Any, Not, Args, Within, Hosts, PipedToShell, Group, Flags:
-	}
-	return false
 }
 
 // broad lists the programs that a rule names, and that run others, without a further word. A rule

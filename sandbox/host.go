@@ -88,6 +88,9 @@ type plan struct {
 // ErrClosed is the error of starts after Close.
 var ErrClosed = errors.New("sandbox: the host is closed")
 
+// ErrNoTool is the error of a start whose tool no layer names.
+var ErrNoTool = errors.New("there is no tool")
+
 // ErrElevated is the error of Open in a program that has more rights than the process that has started it: one
 // with a set-user-ID or set-group-ID bit, or with file capabilities.
 var ErrElevated = errors.New("sandbox: this program has more rights than its caller (set-user-ID, set-group-ID or file capabilities)," +
@@ -176,7 +179,7 @@ func (c *Config) compile() (hostfacts.Options, *hostfacts.Result, error) {
 				User: userdir.UserConfig(), Shared: c.Shared, Configs: c.Layers, Untrusted: c.Untrusted, Sets: c.Set, Home: home,
 			},
 		},
-		Resolve: true, Untested: true,
+		Resolve: true, Untested: true, Unadvised: true,
 	}
 	if userdir.Attests() {
 		opts.View = hostview.New()
@@ -283,8 +286,11 @@ func (p *plan) make(h *Host, opts hostfacts.Options, res *hostfacts.Result, r *R
 		return err
 	}
 	h.making.Lock()
-	facts := res.Facts(t)
+	facts, why := res.Facts(t), res.Unapproved(t)
 	h.making.Unlock()
+	if why != "" {
+		return &start.Error{Code: start.CodeNotRunnable, Err: errors.New(why)}
+	}
 	target := backends.Target{Form: backends.Resolved, Facts: facts}
 	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
 	out, found, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
@@ -342,7 +348,7 @@ func toolOf(res *hostfacts.Result, r *Request) (*ir.Tool, error) {
 		found, ok := res.Program.Tool(r.Tool)
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("there is no tool %q", r.Tool)
+			return nil, fmt.Errorf("%w %q", ErrNoTool, r.Tool)
 		case found.Source.Kind != ir.SourceLocal:
 			return nil, fmt.Errorf("%s is not started by accessc: its source is %s", found.Name, found.Source)
 		case found.Constraints != nil && found.Constraints.Forbidden:

@@ -89,7 +89,8 @@ type Event struct {
 	State *State
 }
 
-// StartError is the error of a start that failed. The tool has not run.
+// StartError is the error of a start that failed, for whatever reason: the tool has not run. Err, by [errors.Is] and
+// [errors.As], tells more: [ErrClosed], the error of the context, or a *[PolicyError].
 type StartError struct {
 	// Code is the status that a shell would give: 125 for a sandbox that cannot be made, 126 for a
 	// program that cannot run, 127 for one that was not found.
@@ -106,11 +107,14 @@ func (e *StartError) Error() string { return e.Err.Error() }
 // Unwrap implements the errors convention.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// startError gives an error of the loader its public form.
+// startError gives an error of a start its public form. After ErrSupervisorEnded the tool may have run.
 func startError(err error) error {
 	var e *start.Error
-	if err == nil || !errors.As(err, &e) {
+	switch {
+	case err == nil, errors.Is(err, ErrSupervisorEnded):
 		return err
+	case !errors.As(err, &e):
+		return &StartError{Code: start.CodeFailed, Err: err}
 	}
 	out := &StartError{Code: e.Code, Err: err}
 	for _, g := range e.Unmet {
@@ -137,8 +141,14 @@ type carried struct {
 	ConversationID string          `json:"conversation_id,omitempty"`
 }
 
-// Start starts a tool. After an error other than ErrSupervisorEnded it has not run. The context kills the tool when it is done before the tool has ended.
+// Start starts a tool. Each error but ErrSupervisorEnded is a *StartError, and the tool has not run. The context kills
+// the tool when it is done before the tool has ended.
 func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
+	p, err := h.start(ctx, r)
+	return p, startError(err)
+}
+
+func (h *Host) start(ctx context.Context, r Request) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -156,7 +166,7 @@ func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 		session, err = h.count(&r, p.tool)
 	}
 	if err != nil {
-		return nil, startError(err)
+		return nil, err
 	}
 	started := false
 	defer func() {
@@ -178,7 +188,7 @@ func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 	}, s.files, hears)
 	s.started(err == nil)
 	if err != nil {
-		return nil, startError(err)
+		return nil, err
 	}
 	started = true
 	if session != nil {

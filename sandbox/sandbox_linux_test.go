@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/sandbox"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/testbuild"
 )
 
 // config has a tool that the kernel confines alone, and one that needs a supervisor.
@@ -229,8 +230,21 @@ func TestNotStarted(t *testing.T) {
 	if err := h.Command("wrong").Run(); !errors.As(err, &policy) {
 		t.Errorf("wrong: %v", err)
 	}
-	if err := h.Command("missing").Run(); err == nil {
-		t.Error("a tool that no layer names has started")
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		err error
+		is  error
+	}{
+		"a tool that no layer names": {h.Command("missing").Run(), sandbox.ErrNoTool},
+		"no tool and no program":     {h.Command("").Run(), nil},
+		"a policy with mistakes":     {h.Command("wrong").Run(), nil},
+		"an argument with a zero":    {h.Command("alone", "\x00").Run(), nil},
+		"a context that is done":     {h.CommandContext(cancelled, "alone").Run(), context.Canceled},
+	} {
+		if !errors.As(c.err, &refused) || refused.Code != 125 || c.is != nil && !errors.Is(c.err, c.is) {
+			t.Errorf("%s: %#v", name, c.err)
+		}
 	}
 }
 
@@ -271,5 +285,31 @@ func (l *late) Err() error {
 		return context.DeadlineExceeded
 	default:
 		return nil
+	}
+}
+
+// TestUnapproved: a script whose place waits for an approval does not start.
+func TestUnapproved(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	script := filepath.Join(home, "place", "script")
+	if err := os.Mkdir(filepath.Dir(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := testbuild.WriteFile(script, []byte("#!/bin/sh\necho started\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := openWith(t, `[tools.script]
+source = "local"
+command = "`+script+`"
+access.fs = [{ path = ".", read = true }, { path = "~/place", external = true, read = true, execute = true }]
+`)
+	var refused *sandbox.StartError
+	out, err := h.Command("script").Output()
+	if !errors.As(err, &refused) || refused.Code != 126 || !strings.Contains(err.Error(), "accessc approve") {
+		t.Errorf("got %q, %v", out, err)
 	}
 }

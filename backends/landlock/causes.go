@@ -39,6 +39,7 @@ const (
 	whyPath       ir.CauseID = "landlock.path"
 	whyStream     ir.CauseID = "landlock.stream"
 	whyServer     ir.CauseID = "landlock.server"
+	whyScheme     ir.CauseID = "landlock.scheme"
 	whyListen     ir.CauseID = "landlock.listen"
 	whySignal     ir.CauseID = "landlock.signal"
 	whyLoader     ir.CauseID = "landlock.loader"
@@ -114,6 +115,8 @@ func Sentences() backends.Sentences {
 		whyStream: "bytes that a rule with scheme = \"tcp\" or opaque = true lets pass are not looked at",
 		whyServer: "TLS hides which name a request asks for: a server that serves further names can be " +
 			"asked for them, without inspect = true",
+		whyScheme: "the proxy takes no connection for one of this scheme: it tells HTTP and TLS apart, and passes other " +
+			"bytes by a rule with scheme = \"tcp\" alone",
 		whyListen:  "Landlock knows ports but no addresses",
 		whyAddress: "the ruleset knows ports but no addresses",
 		whySignal:  "Landlock keeps signals inside the sandbox from ABI 6",

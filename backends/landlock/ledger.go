@@ -399,6 +399,8 @@ func (w *ledgerWriter) connect(r *ir.NetRule, abi int) ir.Held {
 	switch {
 	case r.Allow && literal(r, w.view.Tool.Net):
 		return backends.Supervised(ir.GapNetAddress, whyAddress)
+	case r.Allow && r.Scheme != "" && !backends.Carried(r.Scheme):
+		return backends.Stricter(whyScheme)
 	case !r.Allow && backends.Streams(r, w.view.Tool.Net):
 		return ir.Because(ir.Advisory, ir.GapNetPath, whyStream)
 	case !seen && w.ports:

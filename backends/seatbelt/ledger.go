@@ -261,7 +261,8 @@ func (o *openings) held(i int) ir.Held {
 	default:
 		serves := backends.Secured(r) && !r.Opaque && r.Host.Kind != ir.HostAddr
 		return backends.Join(
-			backends.Stricter(start.WhyProxy), unseen, backends.When(r.Scheme != "http", backends.Stricter(start.WhyTrust)), backends.When(!carried(r), backends.Stricter(start.WhyScheme)),
+			backends.Stricter(start.WhyProxy), unseen, backends.When(r.Scheme != "http", backends.Stricter(start.WhyTrust)),
+			backends.When(!backends.Carried(r.Scheme), backends.Stricter(start.WhyScheme)),
 			backends.When(serves, ir.Because(ir.Assumed, "", start.WhyServer)),
 		)
 	}

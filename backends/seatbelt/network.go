@@ -96,12 +96,6 @@ func (o *openings) direct(r *ir.NetRule) bool {
 	return own(r.Host) && r.Port != 0 && slices.Contains(o.own, r.Port)
 }
 
-// carried reports whether the proxy serves every connection that an allowing rule is about. It
-// tells HTTP, TLS and other bytes apart, and passes those for a rule with the scheme of streams.
-func carried(r *ir.NetRule) bool {
-	return slices.Contains([]string{"http", "https", ir.Stream}, r.Scheme)
-}
-
 // network writes the ports that open. Names are resolved by the proxy, so the resolver's
 // socket (mDNSResponder(8)), which is a way out by itself, stays closed.
 func (p *profile) network(w *writer) {

@@ -126,7 +126,7 @@ func (p policies) compile(dir string) (*hostfacts.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.Apart = true
+	opts.Apart, opts.Unadvised = true, true
 	res, err := hostfacts.Compile(opts)
 	if err == nil && res.Program == nil {
 		err = errors.New("it has mistakes: accessc check shows them")

@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/adopt"
 	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 )
@@ -25,12 +28,13 @@ type adoptCmd struct {
 // Help implements kong's detailed help.
 func (adoptCmd) Help() string {
 	return `Rewrites a client's list of MCP servers, so that each one that is a command starts through accessc mcp:
-.mcp.json, .cursor/mcp.json, .vscode/mcp.json, and other files with mcpServers or servers in them. Comments
-and formatting stay. The file as it was is kept beside it.
+.mcp.json, .cursor/mcp.json, .vscode/mcp.json, ~/.codex/config.toml, and other files with mcpServers, servers or
+mcp_servers in them. Comments and formatting stay. The file as it was is kept beside it.
 
-Writes a table for each of them into the configuration, accessc.toml for a file of the workspace and your own layer for
-others: the registry that npx, uvx, bunx and the like download from, the places among the arguments, and the variables
-that the file sets. Protected and sensitive places get no rule, and are named. --undo removes these tables unless they
+Writes a table for each of them into the configuration, accessc.toml for a file of the workspace, your own layer for
+others, and .accessc/local.toml for the servers that a file has for this project alone (~/.claude.json): the registry
+that npx, uvx, bunx and the like download from, the places among the arguments, and the variables that the file sets.
+Protected and sensitive places get no rule, and are named. --undo removes these tables unless they
 were edited. --try starts each server that the file starts through accessc.
 A server stays as it is, with the reason, where its entry would
 move accessc's own configuration (PATH, HOME, XDG_CONFIG_HOME and others in env, envFile, cwd), and where it
@@ -91,7 +95,35 @@ func (c *adoptCmd) client(g *globals) adopt.Client {
 			return command == ownProgram() || self != "" && filepath.IsAbs(command) && canonical(command) == canonical(self)
 		},
 		Workspace: func(dir string) bool { return c.isWorkspace(g, dir) },
+		Elsewhere: func(project string) string { return c.elsewhere(g, project) },
 	}
+}
+
+// elsewhere is the reason to leave the servers of a project that is not in this workspace: their tables belong into the
+// layer of its own checkout.
+func (c *adoptCmd) elsewhere(g *globals, project string) string {
+	root, err := g.findRoot()
+	if err == nil && canonical(project) == canonical(root) {
+		return ""
+	}
+	own, _ := userdir.Root() // without any there is none that a tool could write
+	around, none := workspace.Find(project, own, source.Lists)
+	if none == nil && err == nil && canonical(around) == canonical(root) {
+		return ""
+	}
+	if _, err := os.Stat(project); none != nil || err != nil {
+		return "belongs to the project " + project + ", which is no workspace here"
+	}
+	file, err := filepath.Abs(c.File)
+	if err != nil {
+		file = c.File
+	}
+	command := " adopt "
+	if c.Undo {
+		command = " adopt --undo "
+	}
+	return "belongs to the project " + project + " alone: accessc -C " + shellword.Quote(around) + command +
+		shellword.Quote(file)
 }
 
 // isWorkspace reports whether a file names the workspace that it lies in, by a name that no tool

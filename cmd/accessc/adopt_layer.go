@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/internal/adopt"
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/tomltext"
@@ -34,6 +35,10 @@ type adoptLayer struct {
 	was, now []byte
 	// tables are those of servers, by the servers' names in the policy.
 	tables map[string]table
+	// local is the layer of this checkout, for the servers of its project alone; nil in that layer. unread is why its
+	// text could not be read.
+	local  *adoptLayer
+	unread error
 }
 
 // table is the table of a server. There is none where the layer has one already.
@@ -72,7 +77,31 @@ func (c *adoptCmd) layer(g *globals) (*adoptLayer, error) {
 		return nil, usagef("%s: %v; nothing was changed", visible.Text(l.name), oserr.Reason(err))
 	}
 	l.now = l.was
+	l.addLocal(exists)
 	return l, nil
+}
+
+// addLocal adds the layer of this checkout.
+// See RATIONALE D465.
+func (l *adoptLayer) addLocal(exists func(string) bool) {
+	dir, file := filepath.Split(filepath.FromSlash(localLayer))
+	l.local = &adoptLayer{
+		root: l.root, base: l.root, dir: filepath.Clean(dir), file: file, name: localLayer, tables: map[string]table{},
+		ground: adopt.Ground{Root: l.root, Home: l.ground.Home, Exists: exists},
+	}
+	l.local.was, l.local.unread = adopt.Read(l.local.base, l.local.dir, l.local.file)
+	l.local.now = l.local.was
+}
+
+// localLayer is the file of the layer of a checkout.
+const localLayer = ".accessc/local.toml"
+
+// of is the layer that gets the table of a server.
+func (l *adoptLayer) of(s adopt.Server) *adoptLayer {
+	if s.Project != "" {
+		return l.local
+	}
+	return l
 }
 
 // prepare makes the tables of servers, and compiles all layers with them. Nothing is written.
@@ -81,14 +110,28 @@ func (l *adoptLayer) prepare(g *globals, servers []adopt.Server) error {
 	if err != nil {
 		return err
 	}
-	bare, planned := l.was, map[string]string{}
+	if opts, err = l.plan(g, opts, servers); err == nil && len(l.local.inserted(servers)) > 0 {
+		_, err = l.local.plan(g, opts, servers)
+	}
+	return err
+}
+
+// plan makes the tables of this layer, and returns the options by which it has them.
+func (l *adoptLayer) plan(g *globals, opts hostfacts.Options, servers []adopt.Server) (hostfacts.Options, error) {
+	if l.unread != nil {
+		return opts, fmt.Errorf("%s: %w", l.name, l.unread)
+	}
+	bare, planned := l.was, maps.Clone(opts.Planned)
+	if planned == nil {
+		planned = map[string]string{}
+	}
 	for _, s := range l.inserted(servers) {
 		text, err := adopt.Insert(bare, s.Policy, "["+ir.ServersTable+"."+tomltext.Key(s.Policy)+"]\n")
 		switch {
 		case errors.Is(err, adopt.ErrHasTable):
 			l.tables[s.Policy] = table{has: true}
 		case err != nil:
-			return fmt.Errorf("%s: %w", l.name, err)
+			return opts, fmt.Errorf("%s: %w", l.name, err)
 		default:
 			bare = text
 		}
@@ -99,7 +142,7 @@ func (l *adoptLayer) prepare(g *globals, servers []adopt.Server) error {
 		}
 		p, err := allow.Begin(allow.Request{Compile: l.edited(opts, bare), Layer: l.layer(), Tool: s.Policy})
 		if err != nil {
-			return l.wrong(g, err)
+			return opts, l.wrong(g, err)
 		}
 		ground := l.ground
 		ground.Reserved = func(at string) string { return p.Reserved(filepath.ToSlash(at)) }
@@ -110,7 +153,7 @@ func (l *adoptLayer) prepare(g *globals, servers []adopt.Server) error {
 		}
 		l.tables[s.Policy] = table{Config: c}
 		if l.now, err = adopt.Insert(l.now, s.Policy, c.Text); err != nil {
-			return fmt.Errorf("%s: %w", l.name, err)
+			return opts, fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
 	opts = l.edited(opts, l.now)
@@ -119,12 +162,14 @@ func (l *adoptLayer) prepare(g *globals, servers []adopt.Server) error {
 	if err == nil && res.Findings.Failed() {
 		err = &allow.ConfigError{Findings: res.Findings, Files: res.Files, After: true}
 	}
-	return l.wrong(g, err)
+	return opts, l.wrong(g, err)
 }
 
-// inserted are the servers that get a table.
+// inserted are the servers that get a table in this layer.
 func (l *adoptLayer) inserted(servers []adopt.Server) []adopt.Server {
-	return slices.DeleteFunc(slices.Clone(servers), func(s adopt.Server) bool { return !s.Changed || s.Shares != "" })
+	return slices.DeleteFunc(slices.Clone(servers), func(s adopt.Server) bool {
+		return !s.Changed || s.Shares != "" || (s.Project != "") != (l.local == nil)
+	})
 }
 
 // edited are options by which the layer has another text.
@@ -139,10 +184,14 @@ func (l *adoptLayer) edited(opts hostfacts.Options, text []byte) hostfacts.Optio
 }
 
 func (l *adoptLayer) layer() ir.Layer {
-	if l.ground.Own {
+	switch {
+	case l.ground.Own:
 		return ir.LayerUser
+	case l.local == nil:
+		return ir.LayerLocal
+	default:
+		return ir.LayerWorkspace
 	}
-	return ir.LayerWorkspace
 }
 
 // wrong prints the findings of layers that do not compile.
@@ -159,31 +208,48 @@ func (l *adoptLayer) wrong(g *globals, err error) error {
 
 // write writes the tables, and returns how to take them away again.
 func (l *adoptLayer) write() (back func() error, err error) {
-	made := false
-	if _, err := os.Lstat(l.base); os.IsNotExist(err) && l.ground.Own {
-		if err := os.MkdirAll(l.base, 0o700); err != nil {
-			return nil, err
-		}
-		made = true
-	}
-	back = func() error {
-		err := adopt.Write(l.base, l.dir, l.file, l.now, l.was)
-		if made {
-			err = errors.Join(err, os.Remove(l.base))
-		}
-		return err
-	}
-	if err := adopt.Write(l.base, l.dir, l.file, l.was, l.now); err != nil {
-		if made {
-			_ = os.Remove(l.base)
-		}
+	made, err := l.makeDir()
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.name, err)
 	}
-	return back, nil
+	back = func() error { return errors.Join(adopt.Write(l.base, l.dir, l.file, l.now, l.was), made()) }
+	if err := adopt.Write(l.base, l.dir, l.file, l.was, l.now); err != nil {
+		_ = made() // it is empty
+		return nil, fmt.Errorf("%s: %w", l.name, err)
+	}
+	if l.local == nil {
+		return back, nil
+	}
+	local, err := l.local.write()
+	if err != nil {
+		return nil, errors.Join(err, back())
+	}
+	return func() error { return errors.Join(local(), back()) }, nil
+}
+
+// makeDir makes the directory of the user's layer, or of this checkout's, for a text to write. It returns how to take a
+// new one away.
+func (l *adoptLayer) makeDir() (away func() error, err error) {
+	dir, mode := l.base, os.FileMode(0o700)
+	if l.local == nil {
+		dir, mode = filepath.Join(l.base, l.dir), 0o777
+	}
+	if _, err := os.Lstat(dir); !os.IsNotExist(err) || bytes.Equal(l.was, l.now) || l.local != nil && !l.ground.Own {
+		return func() error { return nil }, nil
+	}
+	if l.local != nil {
+		return func() error { return os.Remove(dir) }, os.MkdirAll(dir, mode)
+	}
+	ignored := filepath.Join(dir, layerfile.IgnoreFile)
+	if err = os.Mkdir(dir, mode); err == nil {
+		err = adopt.Ignore(l.base, l.dir)
+	}
+	return func() error { return errors.Join(os.Remove(ignored), os.Remove(dir)) }, err
 }
 
 // inserting says how the table of a server was written.
 func (l *adoptLayer) inserting(g *globals, name string, s adopt.Server, tries bool) {
+	l = l.of(s)
 	c := l.tables[s.Policy]
 	key := tomltext.Key(s.Policy)
 	if c.has {
@@ -198,6 +264,10 @@ func (l *adoptLayer) inserting(g *globals, name string, s adopt.Server, tries bo
 	for _, why := range c.Left {
 		fmt.Fprintf(g.stdout, "# %s: no rule on %s\n", name, visible.Text(why))
 	}
+	for _, at := range c.Alone {
+		fmt.Fprintf(g.stdout, "# %s: %s is not there yet, and no rule lets it be made there: make it, or give it a "+
+			"directory of its own\n", name, visible.Text(at))
+	}
 	for _, at := range c.Approve {
 		fmt.Fprintf(g.stdout, "# %s: needs your approval: accessc approve %s\n", name, shellword.Quote(at))
 	}
@@ -210,7 +280,9 @@ func (l *adoptLayer) inserting(g *globals, name string, s adopt.Server, tries bo
 
 // remove takes the tables of servers away.
 func (l *adoptLayer) remove(g *globals, name string, s adopt.Server) {
+	l = l.of(s)
 	now, err := adopt.Remove(l.now, s.Policy)
+	err = errors.Join(l.unread, err)
 	if err == nil && !bytes.Equal(now, l.now) {
 		err = adopt.Write(l.base, l.dir, l.file, l.now, now)
 	}

@@ -145,7 +145,7 @@ func (c *execCmd) Run(g *globals) error {
 		}
 	}()
 	if err := c.policyOf(g, &req); err != nil {
-		return notStarted(err)
+		return req.Advised(notStarted(err))
 	}
 	if c.Command {
 		req.Program = c.program()
@@ -163,6 +163,12 @@ func (c *execCmd) again() string {
 		return ""
 	}
 	return c.Tool
+}
+
+// byHook reports whether a hook wrote the command: its reports have a directory of their own.
+func (c *execCmd) byHook(res *hostfacts.Result) bool {
+	dir, err := userdir.For(res.Resolver.Root)
+	return err == nil && c.Command && c.Report != "" && filepath.Dir(c.Report) == dir.Reports()
 }
 
 // fromArtifact starts the tool from an artifact, without the configuration.
@@ -215,7 +221,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err != nil {
 		return err
 	}
-	opts.Apart = true
+	opts.Apart, opts.Unadvised = true, true
 	if c.keeps() || c.RequireAttestation || userdir.Attests() {
 		opts.View = hostview.New()
 	}
@@ -227,12 +233,16 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err := g.sayErrors(res, tools...); err != nil {
 		return err
 	}
+	req.Hook = c.byHook(res)
 	t, facts, err := c.policy(res)
 	if err != nil {
 		return err
 	}
 	if _, err := res.Approvals(); err == nil {
 		req.Denials = res.State.Denials(strings.Join(tools, ""))
+	}
+	if err := approved(res, t); err != nil {
+		return err
 	}
 	artifact, err := c.artifact(req, res, t, facts)
 	if err != nil {
@@ -419,6 +429,14 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 		t = &own
 	}
 	return t, res.Facts(t), nil
+}
+
+// approved refuses the start of a program that cannot run before the user approves its place.
+func approved(res *hostfacts.Result, t *ir.Tool) error {
+	if why := res.Unapproved(t); why != "" {
+		return &start.Error{Code: start.CodeNotRunnable, Err: errors.New(why)}
+	}
+	return nil
 }
 
 // resolvedSpec compiles a tool for this host, with the Context that it will get.

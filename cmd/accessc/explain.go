@@ -25,7 +25,7 @@ import (
 // explainCmd is "accessc explain".
 type explainCmd struct {
 	Ledger bool     `help:"Also print how each system enforces each resource, and which calls a supervisor answers on Linux."`
-	Why    bool     `help:"Also print each row of the ledger, with its reason."`
+	Why    bool     `help:"Also print each row of the ledger, with its reason; in a comparison, each region."`
 	Base   bool     `help:"Also list the base's grants outside of the workspace, and the protected paths of the workspace."`
 	Who    string   `placeholder:"QUESTION" help:"List the tools that may do one operation, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare permissions: of OLD with those of the argument, or of the work tree. Either is a directory, a git revision or a manifest.json."`
@@ -74,7 +74,7 @@ func (c *explainCmd) Run(g *globals) error {
 	case c.Who != "" && c.Format == "markdown":
 		return usagef("--who answers as text or json")
 	}
-	res, err := g.asking().compile(c.Who != "", c.Tools...) // a question is about this host, as with accessc can
+	res, err := c.compile(g)
 	if err != nil {
 		return err
 	}
@@ -102,6 +102,9 @@ func (c *explainCmd) Run(g *globals) error {
 			p.Repository, p.Secret = repo.Parts(), repo.Secret != ""
 		}
 		p.Program, p.Now = res.ProgramOutside(t), res.NamesNow(t)
+		for _, l := range res.RunLater(t, p.View) {
+			p.Later = append(p.Later, explain.LaterDoc(l))
+		}
 		policies = append(policies, p)
 	}
 	var sets []*explain.Ruleset
@@ -111,6 +114,28 @@ func (c *explainCmd) Run(g *globals) error {
 		}
 	}
 	return c.write(g, policies, sets)
+}
+
+// compile compiles what the command is about. A question is about this host, as with accessc can; of a policy, this
+// host's objections are said as by accessc check, save that nothing is at a place yet.
+func (c *explainCmd) compile(g *globals) (*hostfacts.Result, error) {
+	opts, err := g.asking().options(c.Who != "")
+	if err != nil {
+		return nil, err
+	}
+	opts.Places, opts.Apart = c.Who == "", len(c.Tools) > 0
+	res, err := hostfacts.Compile(opts)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	findings := res.Findings
+	if opts.Apart {
+		findings = res.Concerning(c.Tools...)
+	}
+	findings = slices.DeleteFunc(slices.Clone(findings), func(d diag.Diagnostic) bool {
+		return d.Code == diag.NothingThere
+	})
+	return res, g.sayText(findings, res.Files, "")
 }
 
 // write prints policies and rulesets in the format that was asked for.
@@ -283,7 +308,9 @@ func (c *explainCmd) writeChanges(g *globals, found []explain.Change, replayed [
 	case c.Format == "markdown":
 		text, replay = explain.ChangesMarkdown(found), explain.ReplayMarkdown(replayed)
 	default:
-		text, replay = explain.ChangesText(found, g.style(g.stdout)), explain.ReplayText(replayed, g.style(g.stdout))
+		style := g.style(g.stdout)
+		style.Regions = c.Why
+		text, replay = explain.ChangesText(found, style), explain.ReplayText(replayed, style)
 	}
 	if c.Runs != "" {
 		text += replay

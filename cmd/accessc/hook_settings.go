@@ -7,11 +7,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
 	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/survey"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 )
@@ -82,7 +84,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := c.choose(g, a.Program())
+	chosen, err := c.choose(g, a)
 	if err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if r.Backup != "" {
 		fmt.Fprintf(g.stdout, "%s has the file as it was\n", visible.Text(r.Backup))
 	}
-	for _, note := range append(c.notes(e), chosen, a.Step()) {
+	for _, note := range append(c.notes(a, e), chosen, a.Step()) {
 		if note != "" {
 			fmt.Fprintf(g.stderr, "note: %s\n", note)
 		}
@@ -117,7 +119,8 @@ func (c *hookInstallCmd) Run(g *globals) error {
 // choose takes the tool that runs the agent's program where no flag names a tool, and says
 // how the hook judges.
 // See RATIONALE D391.
-func (c *hookInstallCmd) choose(g *globals, program string) (string, error) {
+func (c *hookInstallCmd) choose(g *globals, a *settings.Agent) (string, error) {
+	program := a.Program()
 	if c.Tool != "" {
 		return "", nil
 	}
@@ -136,7 +139,7 @@ func (c *hookInstallCmd) choose(g *globals, program string) (string, error) {
 		"file tools are held to no rules of a tool"
 	switch {
 	case len(names) == 0:
-		return without + ". accessc init --agent writes a tool for an agent", nil
+		return without + ". " + writesTool(a), nil
 	case len(names) > 1:
 		return without + ". Tools that run it: " + strings.Join(names, ", "), nil
 	}
@@ -146,6 +149,15 @@ func (c *hookInstallCmd) choose(g *globals, program string) (string, error) {
 		out += "; a workspace without a tool of this name is refused everything, and --project installs it for this one alone"
 	}
 	return out, nil
+}
+
+// writesTool is how a person gets a tool for an agent.
+func writesTool(a *settings.Agent) string {
+	if slices.Contains(survey.Agents(), a.Name) {
+		return "accessc init --agent " + a.Name + " writes a tool for it; then install the hook again"
+	}
+	return "accessc init has no tool for " + a.Title + ": write a [tools.NAME] with command = \"" + a.Program() +
+		"\" and access.fs, as docs/hooks.md has it; then install the hook again"
 }
 
 // judges refuses a tool or ruleset that the workspace does not have: the hook would refuse every event.
@@ -163,11 +175,14 @@ func (c *hookInstallCmd) judges(g *globals) error {
 	return nil
 }
 
-// notes are about the program that the settings name.
-func (c *hookInstallCmd) notes(e settings.Entry) []string {
+// notes are about the program that the settings name, and about the agent's own sandbox.
+func (c *hookInstallCmd) notes(a *settings.Agent, e settings.Entry) []string {
 	var out []string
 	if temporary(e.Program) {
 		out = append(out, e.Program+" is a temporary file: once it is gone, the hook does not start. Install accessc, and then the hook again")
+	}
+	if !c.JudgeOnly {
+		out = append(out, a.Box())
 	}
 	if c.Project {
 		out = append(out, "the file has the path of accessc on this machine; do not commit it")

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/hook"
+	"github.com/accessc/accessc/internal/hook/settings"
 	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/suggest"
@@ -42,7 +44,7 @@ found, and what it has no tool for, also because the tool's program is not in PA
 It runs nothing, takes over no text of the repository, and touches an existing accessc.toml with --agent alone. Where
 it knows nothing it writes an example with every kind of rule.
 
-  accessc init                       write it, then: accessc check, accessc explain
+  accessc init                       write it, then: accessc check, accessc explain, accessc exec TOOL
   accessc approve preset:go          let its tools read the toolchain of your home
   accessc exec go-test               run one of them
   accessc init --agent claude-code   and a tool for the agent, then: accessc exec claude
@@ -94,20 +96,33 @@ func (c *initCmd) Run(g *globals) error {
 	if err := link(); err != nil {
 		return err
 	}
-	fmt.Fprintf(g.stderr, "next: %s%s\n", c.approvals(g), next(agent))
+	fmt.Fprintf(g.stderr, "next: %s%s\n", c.approvals(g), next(agent, found))
 	return nil
 }
 
-// next is the command to go on with.
-func next(agent *survey.Tool) string {
+// next are the commands to go on with; the last of them starts a tool.
+func next(agent *survey.Tool, found []survey.Found) string {
 	switch {
 	case agent == nil:
+		return "accessc check, accessc explain, " + firstStart(found)
 	case !inPath(agent.Name):
 		return "install " + agent.Name + ", which is not in PATH; then accessc exec " + agent.Name
 	default:
 		return "accessc exec " + agent.Name
 	}
-	return "accessc check, accessc explain"
+}
+
+// firstStart starts the first tool that was found, or the example's.
+func firstStart(found []survey.Found) string {
+	for _, f := range found {
+		for _, t := range f.Tools {
+			if t.Name == "git" {
+				return "accessc exec git -- status" // it takes a word
+			}
+			return "accessc exec " + t.Name
+		}
+	}
+	return "accessc exec example"
 }
 
 // agent is the tool for the agent, nil without the flag.
@@ -120,6 +135,10 @@ func (c *initCmd) agent(dir string) (*survey.Tool, error) {
 	case err != nil:
 		return nil, usagef("%s: %v", dir, oserr.Reason(err))
 	case t == nil:
+		if a, ok := hook.Find(c.Agent); ok {
+			return nil, usagef("no preset runs %s as a whole; its commands run confined by accessc hook install %s: %s",
+				a.Title, a.Name, writesTool(settings.For(a)))
+		}
 		hint := cmp.Or(suggest.Hint(c.Agent, survey.Agents()), "the agents are "+strings.Join(survey.Agents(), ", "))
 		return nil, usagef("there is no agent %q with a preset; %s", c.Agent, hint)
 	}
@@ -197,7 +216,7 @@ func (c *initCmd) add(g *globals, dir string, agent *survey.Tool, link func() er
 			return err
 		}
 		fmt.Fprintf(g.stderr, "the home of %s has a link to your login\nnext: %s%s\n",
-			agent.Name, c.approvals(g), next(agent))
+			agent.Name, c.approvals(g), next(agent, nil))
 		return nil
 	case slices.Contains(old.Tools(), agent.Name):
 		return usagef("%s has a tool %s already; nothing was changed. Next: accessc exec %s", name, agent.Name, agent.Name)
@@ -217,7 +236,7 @@ func (c *initCmd) add(g *globals, dir string, agent *survey.Tool, link func() er
 	if err := link(); err != nil {
 		return err
 	}
-	fmt.Fprintf(g.stderr, "next: %s%s\n", c.approvals(g), next(agent))
+	fmt.Fprintf(g.stderr, "next: %s%s\n", c.approvals(g), next(agent, nil))
 	return nil
 }
 

@@ -58,7 +58,7 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	opts.Apart = true
+	opts.Apart, opts.Unadvised = true, true
 	// The terminal is the client's, so nothing is asked.
 	res, err := hostfacts.Compile(opts)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/revision"
 )
 
@@ -28,7 +29,7 @@ func (g *globals) places(dir string) diag.Places {
 		path := filepath.FromSlash(name)
 		below, isHome := strings.CutPrefix(name, "~/")
 		switch {
-		case strings.HasPrefix(name, "--"): // a key that was set, which is in no file
+		case strings.HasPrefix(name, "--"), strings.HasPrefix(name, source.Preset): // a set key, or a preset: no file
 			return "", false
 		case isHome:
 			path = filepath.Join(home, filepath.FromSlash(below))

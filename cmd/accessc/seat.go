@@ -69,6 +69,9 @@ type seat struct {
 // this program starts it.
 // See RATIONALE D138.
 func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*seat, error) {
+	if err := approved(res, t); err != nil {
+		return nil, err
+	}
 	facts := res.Facts(t)
 	artifact, err := resolvedArtifact(t, facts)
 	if err != nil {

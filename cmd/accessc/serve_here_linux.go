@@ -45,10 +45,10 @@ func notServed(err error) error {
 	var started *sandbox.StartError
 	var policy *sandbox.PolicyError
 	switch {
-	case errors.As(err, &started):
-		out.Status = started.Code
 	case errors.As(err, &policy):
 		out.Reason, out.Status = serve.Config, 0
+	case errors.As(err, &started):
+		out.Status = started.Code
 	}
 	return out
 }

@@ -155,6 +155,11 @@ func (t Text) snippet(b *strings.Builder, q *quote, d Diagnostic, pad, color str
 	}
 	start, end := q.marked(d.At.Col, max(d.Span, 1))
 	shown, col, span := t.window(line, start, end, len(pad)+3)
+	if t.Width > 0 { // characters of two columns
+		shown = visible.Fit(shown, t.Width-len(pad)-3)
+		col = min(col, utf8.RuneCountInString(shown))
+		span = min(span, max(utf8.RuneCountInString(shown)-col, 1))
+	}
 	bar := t.paint(blue, "|")
 	fmt.Fprintf(b, "%s %s\n", pad, bar)
 	fmt.Fprintf(b, "%s %s %s\n", t.paint(blue, strconv.Itoa(d.At.Line)), bar, shown)
@@ -192,14 +197,14 @@ const minLabel = 40
 // maxShown bounds how much of a long source line is shown, in characters.
 const maxShown = 120
 
-// window returns the part of a line that is worth showing, made printable, a tab as one blank, and
-// where the caret goes in it: its offset and its length in characters.
+// window returns the part of a line that is worth showing, made printable, a tab as one blank and long runs of blanks
+// by their number, and where the caret goes in it: its offset and its length in characters.
 func (t Text) window(line string, start, end, indent int) (shown string, offset, length int) {
 	most := maxShown
 	if t.Width > 0 {
 		most = min(most, max(t.Width-indent-2, minLabel))
 	}
-	part := func(s string) string { return visible.Text(strings.ReplaceAll(s, "\t", " ")) }
+	part := func(s string) string { return visible.Source(strings.ReplaceAll(s, "\t", " ")) }
 	// A line may be as long as a file: no more of it is looked at than is shown.
 	before, found := part(tail(line[:start], 2*most)), part(head(line[start:end], 2*most))
 	after := part(head(line[end:], 2*most))

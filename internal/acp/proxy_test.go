@@ -290,7 +290,10 @@ func TestGates(t *testing.T) {
 		{"terminal/create", `"command":"bash","args":["-c","git status"]`, "accessc: refused: the command is text for a shell"},
 		{"terminal/create", `"command":"git status | sh"`, "accessc: refused: the shell runs what it reads"},
 		{"terminal/create", `"command":"git","args":["status"],"cwd":"secret"`, "accessc: refused: read secret: no rule"},
-		{"terminal/create", `"command":"git","args":["status"],"env":[{"name":"LD_PRELOAD","value":"x"}]`, "accessc: refused: the variable LD_PRELOAD"},
+		{
+			"terminal/create", `"command":"git","args":["status"],"env":[{"name":"LD_PRELOAD","value":"x"}]`,
+			"accessc: refused: the variable LD_PRELOAD changes",
+		},
 		{"terminal/output", `"terminalId":"1"`, "passes"},
 		{"_vendor/thing", `"path":"secret/a"`, "passes"},
 	} {

@@ -1,8 +1,10 @@
 package adopt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -12,7 +14,7 @@ import (
 )
 
 // ErrServers is the error about a document that names no servers.
-var ErrServers = errors.New("the file has no table of servers: mcpServers, servers or mcp.servers")
+var ErrServers = errors.New("the file has no table of servers: mcpServers, servers, mcp.servers or mcp_servers")
 
 // Server is one server of a file.
 type Server struct {
@@ -20,6 +22,8 @@ type Server struct {
 	Name, Policy string
 	// Table is the member that it stands in, if it is not the only one of the file.
 	Table string
+	// Project is the directory that alone has it, empty for a server of all.
+	Project string
 	// Changed is true for a server that was rewritten; otherwise Why is the reason.
 	Changed bool
 	// Adopted is true for a server that starts through accessc as Wrap has it.
@@ -42,6 +46,8 @@ type Client struct {
 	// Workspace reports whether a directory, as a file names it, is the workspace in which the client
 	// starts its servers anyway.
 	Workspace func(dir string) bool
+	// Elsewhere is the reason to leave the servers of a project, empty for those of the workspace; nil leaves none.
+	Elsewhere func(project string) string
 	// First is called before a file is rewritten, nil for nothing. Without an error back undoes it, if the file
 	// cannot be written.
 	First func([]Server) (back func() error, err error)
@@ -54,10 +60,12 @@ const (
 	behind = "--"
 )
 
-// Wrap has the servers of a file start through accessc.
-func Wrap(doc []byte, client Client) ([]byte, []Server, error) {
-	return rewrite(doc, func(doc, _ []byte, e *entry, s *Server) []byte {
-		s.Why = e.moves(client.Workspace)
+// Wrap has the servers of a file start through accessc. The file's name tells its form.
+func Wrap(file string, doc []byte, client Client) ([]byte, []Server, error) {
+	return rewrite(formOf(file), doc, func(doc, _ []byte, e *entry, s *Server) []byte {
+		if s.Why = client.elsewhere(e); s.Why == "" {
+			s.Why = e.moves(client.Workspace)
+		}
 		switch {
 		case s.Why != "":
 		case Daemon(s.Command) != "" && !e.exact():
@@ -76,9 +84,11 @@ func Wrap(doc []byte, client Client) ([]byte, []Server, error) {
 
 // Unwrap has the servers of a file start as before Wrap. Entries with other words than Wrap writes
 // are the user's own, and stay.
-func Unwrap(doc []byte) ([]byte, []Server, error) {
-	return rewrite(doc, func(doc, text []byte, e *entry, s *Server) []byte {
+func Unwrap(file string, doc []byte, client Client) ([]byte, []Server, error) {
+	return rewrite(formOf(file), doc, func(doc, text []byte, e *entry, s *Server) []byte {
+		s.Why = client.elsewhere(e)
 		switch {
+		case s.Why != "":
 		case e.exact():
 			return e.unwrap(doc, text)
 		case e.ours():
@@ -90,44 +100,94 @@ func Unwrap(doc []byte) ([]byte, []Server, error) {
 	})
 }
 
+func (c Client) elsewhere(e *entry) string {
+	if c.Elsewhere == nil || e.project == "" {
+		return ""
+	}
+	return c.Elsewhere(e.project)
+}
+
 // change rewrites one entry of a document, given also without its comments, or returns nil and sets Why.
 type change func(doc, text []byte, e *entry, s *Server) []byte
 
 // rewrite changes each server of a document.
-func rewrite(doc []byte, each change) ([]byte, []Server, error) {
-	text, err := jsonc.Plain(doc)
+func rewrite(read form, doc []byte, each change) ([]byte, []Server, error) {
+	was, err := read(doc)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := findTables(gjson.ParseBytes(text))
-	if err != nil {
-		return nil, nil, err
-	}
-	entries := found.entries()
-	out := make([]Server, len(entries), len(entries)+len(found.others))
+	out := make([]Server, len(was.entries), len(was.entries)+len(was.others))
 	// From the last to the first, so that the places of those before stay.
-	for i, e := range slices.Backward(entries) {
+	for i, e := range lastFirst(was.entries) {
 		s := &out[i]
-		s.Name, s.Policy, s.Table = e.name, compiler.ServerName(e.name), e.table
-		if s.Why = e.read(); s.Why != "" {
+		s.Name, s.Policy, s.Table, s.Project = e.name, compiler.ServerName(e.name), e.table, e.project
+		if s.Why = e.why; s.Why != "" {
 			continue
 		}
-		s.Env, s.Set = e.env, e.set
-		if s.Command = append([]string{e.command.Str}, e.words...); e.exact() {
-			s.Command = e.words[slices.Index(e.words, behind)+1:]
-		}
-		if now := each(doc, text, e, s); now != nil {
+		s.Env, s.Set, s.Command = slices.Concat(e.env, e.handed), e.set, e.inner()
+		if now := each(doc, was.text, e, s); now != nil {
 			s.Changed, doc = true, now
 		}
 	}
-	if again, err := jsonc.Plain(doc); err != nil || len(again) != len(doc) {
-		return nil, nil, fmt.Errorf("the file would not be JSON afterwards: %w", jsonc.ErrJSON)
+	if err := was.same(read, doc, out); err != nil {
+		return nil, nil, err
 	}
 	shared(out)
-	for _, name := range found.others {
+	for _, name := range was.others {
 		out = append(out, Server{Name: name, Why: "is a table of servers in a place that accessc does not know: look at it"})
 	}
 	return doc, out, nil
+}
+
+// lastFirst are entries with their numbers, in the reverse order of the document: tables of TOML stand in any.
+func lastFirst(entries []*entry) iter.Seq2[int, *entry] {
+	order := make([]int, len(entries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(entries[b].command.Index, entries[a].command.Index) })
+	return func(yield func(int, *entry) bool) {
+		for _, i := range order {
+			if !yield(i, entries[i]) {
+				return
+			}
+		}
+	}
+}
+
+// same reports a document whose servers are no longer the same commands, or that says something else besides.
+func (was *reading) same(read form, doc []byte, servers []Server) error {
+	now, err := read(doc)
+	if err != nil {
+		return fmt.Errorf("the file could not be read afterwards: %w", err)
+	}
+	starts := func(e *entry, command []string) bool {
+		return slices.Equal(e.inner(), command) || slices.Equal(e.started(), command)
+	}
+	if now.rest != was.rest || !slices.EqualFunc(now.entries, servers, func(e *entry, s Server) bool {
+		return e.name == s.Name && (e.why != "" || starts(e, s.Command))
+	}) {
+		return errAnother
+	}
+	return nil
+}
+
+// readJSON reads a document of JSON, which may have comments.
+func readJSON(doc []byte) (*reading, error) {
+	text, err := jsonc.Plain(doc)
+	if err != nil {
+		return nil, err
+	}
+	found, err := findTables(gjson.ParseBytes(text))
+	if err != nil {
+		return nil, err
+	}
+	entries := found.entries()
+	for _, e := range entries {
+		e.quote, e.absent = quote, `, "args": [`
+		e.why = e.read()
+	}
+	return &reading{entries: entries, text: text, others: found.others}, nil
 }
 
 // entries are the servers of all tables, in the order of the file.
@@ -139,7 +199,7 @@ func (t tables) entries() []*entry {
 			name = ""
 		}
 		table.value.ForEach(func(key, value gjson.Result) bool {
-			out = append(out, &entry{name: key.Str, table: name, value: value})
+			out = append(out, &entry{name: key.Str, table: name, project: table.project, value: value})
 			return true
 		})
 	}

@@ -38,11 +38,11 @@ func TestWrap(t *testing.T) {
 		{"two", `{"mcpServers":{"a":{"command":"x","args":[]},"b":{"url":"https://x"},"c":{"command":"y","args":[]}}}`,
 			`{"mcpServers":{"a":{"command":"accessc","args":["mcp", "--server", "a", "--", "x"]},"b":{"url":"https://x"},"c":{"command":"accessc","args":["mcp", "--server", "c", "--", "y"]}}}`},
 	} {
-		got, _, err := Wrap([]byte(c.in), client)
+		got, _, err := Wrap("x.json", []byte(c.in), client)
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, %v", c.name, got, err)
 		}
-		again, _, err := Wrap(got, client)
+		again, _, err := Wrap("x.json", got, client)
 		if err != nil || !bytes.Equal(again, got) {
 			t.Errorf("%s: the second time it became %s, %v", c.name, again, err)
 		}
@@ -67,7 +67,7 @@ func TestUnchanged(t *testing.T) {
 		`7`:                                       "is no table",
 	} {
 		in := `{"mcpServers":{"a":` + value + `}}`
-		got, servers, err := Wrap([]byte(in), client)
+		got, servers, err := Wrap("x.json", []byte(in), client)
 		if err != nil || string(got) != in || !strings.Contains(servers[0].Why, why) {
 			t.Errorf("%s: got %s, %+v, %v", value, got, servers, err)
 		}
@@ -75,11 +75,11 @@ func TestUnchanged(t *testing.T) {
 	for in, want := range map[string]error{
 		``: jsonc.ErrJSON, `{`: jsonc.ErrJSON, `{} /*`: jsonc.ErrJSON, `{"a":"` + "\xff" + `"}`: jsonc.ErrJSON, `{}`: ErrServers, `[]`: ErrServers, `{"mcpServers":[]}`: ErrServers,
 	} {
-		if _, _, err := Wrap([]byte(in), client); !errors.Is(err, want) {
+		if _, _, err := Wrap("x.json", []byte(in), client); !errors.Is(err, want) {
 			t.Errorf("%q: got %v", in, err)
 		}
 	}
-	if _, _, err := Wrap([]byte(`{"mcpServers":{"a":{},"a":{}}}`), client); err == nil {
+	if _, _, err := Wrap("x.json", []byte(`{"mcpServers":{"a":{},"a":{}}}`), client); err == nil {
 		t.Error("two servers of one name are rewritten")
 	}
 }
@@ -87,7 +87,7 @@ func TestUnchanged(t *testing.T) {
 // TestEnv: the variables of a server are named. A null has none: once it was one without a name.
 func TestEnv(t *testing.T) {
 	for env, want := range map[string][]string{`{"A":"1","B":"2"}`: {"A", "B"}, `{}`: nil, `null`: nil} {
-		_, servers, err := Wrap([]byte(`{"mcpServers":{"a":{"command":"x","env":`+env+`}}}`), client)
+		_, servers, err := Wrap("x.json", []byte(`{"mcpServers":{"a":{"command":"x","env":`+env+`}}}`), client)
 		if err != nil || !reflect.DeepEqual(servers[0].Env, want) {
 			t.Errorf("%s: got %+v, %v", env, servers, err)
 		}
@@ -121,7 +121,7 @@ func TestMoves(t *testing.T) {
 		`"env":{"XDG":"1","PATHS":"2","XPATH":""}`: "",
 	} {
 		for _, command := range []string{`"command":"x"`, `"command":"accessc","args":["mcp","--server","a","--","x"]`} {
-			_, servers, err := Wrap([]byte(`{"mcpServers":{"a":{`+command+`,`+value+`}}}`), client)
+			_, servers, err := Wrap("x.json", []byte(`{"mcpServers":{"a":{`+command+`,`+value+`}}}`), client)
 			if err != nil || why != "" && (servers[0].Changed || !strings.Contains(servers[0].Why, why)) || why == "" && !servers[0].Changed && !strings.Contains(servers[0].Why, "already") {
 				t.Errorf("%s, %s: got %+v, %v", command, value, servers, err)
 			}
@@ -145,7 +145,7 @@ func TestDone(t *testing.T) {
 		`"accessc"`:                                                                    "flags of its own",
 	} {
 		in := `{"mcpServers":{"a":{"command":` + value + `}}}`
-		got, servers, err := Wrap([]byte(in), client)
+		got, servers, err := Wrap("x.json", []byte(in), client)
 		if err != nil || string(got) != in || !strings.Contains(servers[0].Why, why) {
 			t.Errorf("%s: got %s, %+v, %v", value, got, servers, err)
 		}
@@ -165,7 +165,7 @@ func TestUndoOwn(t *testing.T) {
 	if got, _ := os.ReadFile(path); err != nil || string(got) != in || !servers[0].Changed || servers[1].Changed || !strings.Contains(servers[1].Why, "flags of its own") {
 		t.Errorf("with the copy: got %s, %+v, %v", got, servers, err)
 	}
-	got, servers, err := Unwrap([]byte(`{"mcpServers":{` + own + `}}`))
+	got, servers, err := Unwrap("x.json", []byte(`{"mcpServers":{`+own+`}}`), client)
 	if err != nil || string(got) != `{"mcpServers":{`+own+`}}` || servers[0].Changed || servers[1].Changed {
 		t.Errorf("without a copy: got %s, %+v, %v", got, servers, err)
 	}
@@ -182,30 +182,31 @@ func TestTables(t *testing.T) {
 		`{"MCPSERVERS":` + entry + `}`:                                                       1,
 		`{"projects":{"/a":{"mcpServers":` + entry + `},"/b":{"mcpServers":` + entry + `}}}`: 2,
 	} {
-		got, servers, err := Wrap([]byte(in), client)
+		got, servers, err := Wrap("x.json", []byte(in), client)
 		if err != nil || len(servers) != want || strings.Count(string(got), `"accessc"`) != want {
 			t.Errorf("%s: got %s, %+v, %v", in, got, servers, err)
 		}
-		if back, _, err := Unwrap(got); err != nil || strings.Count(string(back), `"command":"x"`) != want {
+		if back, _, err := Unwrap("x.json", got, client); err != nil || strings.Count(string(back), `"command":"x"`) != want {
 			t.Errorf("%s: and back %s, %v", in, back, err)
 		}
 	}
 	for _, in := range []string{
 		`{"amp.mcpServers":` + entry + `}`, `{"context_servers":` + entry + `}`, `{"a":[{"mcpServers":` + entry + `}]}`,
 	} {
-		got, servers, err := Wrap([]byte(in), client)
+		got, servers, err := Wrap("x.json", []byte(in), client)
 		if err != nil || string(got) != in || len(servers) != 1 || !strings.Contains(servers[0].Why, "does not know") {
 			t.Errorf("%s: got %s, %+v, %v", in, got, servers, err)
 		}
 	}
-	if _, _, err := Wrap([]byte(`{"mcpServers":`+entry+`,"mcpServers":`+entry+`}`), client); err == nil {
+	if _, _, err := Wrap("x.json", []byte(`{"mcpServers":`+entry+`,"mcpServers":`+entry+`}`), client); err == nil {
 		t.Error("two tables of one name are rewritten")
 	}
 }
 
 // TestShared: two servers whose names become one are told, since one policy holds for both.
 func TestShared(t *testing.T) {
-	_, servers, err := Wrap([]byte(`{"mcpServers":{"a b":{"command":"x"},"c":{"command":"x"},"a_b":{"command":"x"}}}`), client)
+	in := []byte(`{"mcpServers":{"a b":{"command":"x"},"c":{"command":"x"},"a_b":{"command":"x"}}}`)
+	_, servers, err := Wrap("x.json", in, client)
 	if err != nil || servers[0].Shares != "" || servers[1].Shares != "" || servers[2].Shares != "a b" {
 		t.Errorf("got %+v, %v", servers, err)
 	}
@@ -218,11 +219,11 @@ func TestComments(t *testing.T) {
 		`["1" /*c*/, "2"]`, "[\n  // one, and\n  \"1\",\n  \"2\", // two\n]", `[/* a, b */ "1"]`, `[]`, `[ /* none */ ]`, `["1",]`,
 	} {
 		in := `{"mcpServers":{"a":{"command":"x","args":` + args + `}}}`
-		now, _, err := Wrap([]byte(in), client)
+		now, _, err := Wrap("x.json", []byte(in), client)
 		if err != nil || strings.Count(string(now), "*/")+strings.Count(string(now), "//") != strings.Count(in, "*/")+strings.Count(in, "//") {
 			t.Errorf("%s: got %s, %v", args, now, err)
 		}
-		if back, _, err := Unwrap(now); err != nil || string(back) != in {
+		if back, _, err := Unwrap("x.json", now, client); err != nil || string(back) != in {
 			t.Errorf("%s: and back %s, %v", args, back, err)
 		}
 	}
@@ -238,7 +239,7 @@ func FuzzWrap(f *testing.F) {
 		if text, err := jsonc.Plain(bytes.Clone(doc)); err == nil && len(text) != len(doc) {
 			t.Fatalf("%q has become %q", doc, text)
 		}
-		wrapped, servers, err := Wrap(bytes.Clone(doc), client)
+		wrapped, servers, err := Wrap("x.json", bytes.Clone(doc), client)
 		if err != nil {
 			return
 		}
@@ -250,7 +251,7 @@ func FuzzWrap(f *testing.F) {
 				return // unwrapping undoes more than wrapping did
 			}
 		}
-		back, _, err := Unwrap(bytes.Clone(wrapped))
+		back, _, err := Unwrap("x.json", bytes.Clone(wrapped), client)
 		if err != nil {
 			t.Fatalf("%q: %v", wrapped, err)
 		}

@@ -15,14 +15,21 @@ import (
 // entry is one server as its file has it.
 type entry struct {
 	name, table   string
+	project       string
 	value         gjson.Result
 	command, args gjson.Result
 	members       map[string]gjson.Result
 	// texts are the elements of args, words their strings; env are the names of variables.
 	texts      []gjson.Result
 	words, env []string
-	// set are the variables with the values that are texts.
-	set []string
+	// set are the variables with the values that are texts, handed the names of those that the client hands on.
+	set, handed []string
+
+	// why is the reason why it cannot be rewritten, empty if it can.
+	why string
+	// quote writes a text, absent begins a list of arguments behind the command of an entry without one.
+	quote  func(string) string
+	absent string
 }
 
 // read returns the reason why the entry is none that can be rewritten, empty if it is one.
@@ -36,14 +43,10 @@ func (e *entry) read() string {
 		return "can be read in two ways: " + err.Error()
 	}
 	e.command, e.args = e.members["command"], e.members["args"]
-	switch {
-	case !e.command.Exists():
-		return e.remote()
-	case e.command.Type != gjson.String || e.command.Str == "":
-		return "has a command that is no text"
-	case broken(e.command):
-		return "has a command with half of a character"
-	case e.args.Exists() && !e.args.IsArray():
+	if why := e.unusable(); why != "" {
+		return why
+	}
+	if e.args.Exists() && !e.args.IsArray() {
 		return "has arguments that are no list"
 	}
 	e.args.ForEach(func(_, word gjson.Result) bool {
@@ -60,6 +63,30 @@ func (e *entry) read() string {
 	}
 	return e.variables()
 }
+
+// unusable returns the reason why the command is none that can be rewritten.
+func (e *entry) unusable() string {
+	switch {
+	case !e.command.Exists():
+		return e.remote()
+	case e.command.Type != gjson.String || e.command.Str == "":
+		return "has a command that is no text"
+	case broken(e.command):
+		return "has a command with half of a character"
+	}
+	return ""
+}
+
+// inner is the server's own command.
+func (e *entry) inner() []string {
+	if e.exact() {
+		return e.words[slices.Index(e.words, behind)+1:]
+	}
+	return e.started()
+}
+
+// started is the command as the client starts it.
+func (e *entry) started() []string { return append([]string{e.command.Str}, e.words...) }
 
 // variables reads the names of the variables that the entry sets.
 func (e *entry) variables() string {
@@ -113,11 +140,11 @@ func (e *entry) exact() bool {
 // stays as it is, with its comments.
 func (e *entry) wrap(doc []byte, program string, words []string) []byte {
 	words = append(words[:len(words):len(words)], e.command.Str)
-	command := quote(program)
+	command := e.quote(program)
 	if !e.args.Exists() {
-		return jsonrpc.Replace(doc, e.command, []byte(command+`, "args": [`+list(words)+"]"))
+		return jsonrpc.Replace(doc, e.command, []byte(command+e.absent+e.list(words)+"]"))
 	}
-	insert := list(words)
+	insert := e.list(words)
 	if first := e.args.Index + 1; len(e.words) > 0 {
 		insert += ","
 		if bytes.IndexByte([]byte(" \t\r\n"), doc[first]) < 0 {
@@ -144,7 +171,7 @@ func (e *entry) unwrap(doc, text []byte) []byte {
 	default:
 		to++
 	}
-	return e.replace(doc, quote(e.words[own]), e.args.Index+1, to, "")
+	return e.replace(doc, e.quote(e.words[own]), e.args.Index+1, to, "")
 }
 
 // replace exchanges the command and a part of the arguments, the later one first.
@@ -156,10 +183,10 @@ func (e *entry) replace(doc []byte, command string, from, to int, insert string)
 	return args(jsonrpc.Replace(doc, e.command, []byte(command)))
 }
 
-func list(words []string) string {
+func (e *entry) list(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = quote(w)
+		quoted[i] = e.quote(w)
 	}
 	return strings.Join(quoted, ", ")
 }

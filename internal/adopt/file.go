@@ -33,7 +33,7 @@ func Apply(path string, client Client) ([]Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, servers, err := Wrap(was, client)
+	now, servers, err := Wrap(path, was, client)
 	if err != nil || bytes.Equal(now, was) {
 		return servers, err
 	}
@@ -73,7 +73,7 @@ func Undo(path string, client Client) ([]Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, servers, err := Unwrap(was)
+	now, servers, err := Unwrap(path, was, client)
 	if err != nil || bytes.Equal(now, was) {
 		return servers, err
 	}
@@ -82,7 +82,7 @@ func Undo(path string, client Client) ([]Server, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		wrapped, changed, err := Wrap(backup, client)
+		wrapped, changed, err := Wrap(path, backup, client)
 		if err != nil || !bytes.Equal(wrapped, was) || !slices.EqualFunc(changed, servers, alike) {
 			continue
 		}

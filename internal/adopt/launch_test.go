@@ -41,6 +41,8 @@ var documented = [][]string{
 	{"pipx", "pipx", "run", "mcp-server-time"},
 	{"memory-file", "npx", "-y", "@modelcontextprotocol/server-memory", "MEMORY_FILE_PATH=/ws/docs/memory.json"},
 	{"memory-home", "npx", "-y", "@modelcontextprotocol/server-memory", "MEMORY_FILE_PATH=/home/u/notes/m", "A=/no/x"},
+	{"memory-made", "npx", "-y", "@modelcontextprotocol/server-memory", "MEMORY_FILE_PATH=~/notes/made.jsonl"},
+	{"sqlite-place", "uvx", "mcp-server-sqlite", "--db-path", "/srv/weather/there.db"},
 	{"git-docker", "docker", "run", "--rm", "-i", "--mount", "type=bind,src=/home/u,dst=/home/u", "mcp/git"},
 	{"postgres-docker", "docker", "run", "-i", "--rm", "mcp/postgres", "postgresql://host.docker.internal:5432/mydb"},
 	{"github-shell", "bash", "-c", "docker run -i --rm ghcr.io/github/github-mcp-server"},
@@ -66,7 +68,8 @@ var documented = [][]string{
 // TestDocumented: the table of each documented server is the one of the golden file, and is taken out again with every
 // other byte in its place.
 func TestDocumented(t *testing.T) {
-	there := strings.Fields("/ws/.env /ws/docs /home/u/notes /srv/weather/package.json /home/u/weather/package.json")
+	there := strings.Fields("/ws/.env /ws/docs /home/u/notes " +
+		"/srv/weather /srv/weather/there.db /srv/weather/package.json /home/u /home/u/weather/package.json")
 	ground := Ground{Root: "/ws", Home: "/home/u", Exists: func(at string) bool { return slices.Contains(there, at) }}
 	ground.Reserved = func(string) string { return "" }
 	ground.Secrets = func(string) ([]string, bool) { return nil, true }
@@ -91,6 +94,9 @@ func TestDocumented(t *testing.T) {
 		c := s.Config(ground)
 		for _, at := range c.Approve {
 			all.WriteString("approve " + at + "\n")
+		}
+		for _, at := range c.Alone {
+			all.WriteString("alone " + at + "\n")
 		}
 		for _, at := range c.Mount {
 			all.WriteString("mount " + at + " " + c.Modes[at] + "\n")
@@ -133,7 +139,7 @@ func TestDaemons(t *testing.T) {
 		`"timeout","args":["9","docker-compose","run","x"]`,
 	} {
 		in := `{"mcpServers":{"a":{"command":` + command + `}}}`
-		got, servers, err := Wrap([]byte(in), client)
+		got, servers, err := Wrap("x.json", []byte(in), client)
 		if err != nil || string(got) != in || !strings.Contains(servers[0].Why, "daemon does the work") {
 			t.Errorf("%s: got %s, %+v, %v", command, got, servers, err)
 		}

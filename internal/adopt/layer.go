@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/tomltext"
@@ -117,4 +118,14 @@ func Write(root, dir, name string, was, now []byte) error {
 		return fs.ErrNotExist
 	}
 	return f.Write(now)
+}
+
+// Ignore keeps a new directory below a trusted one out of git.
+func Ignore(root, dir string) error {
+	at, err := os.OpenRoot(filepath.Join(root, dir))
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	return layerfile.Ignore(at)
 }

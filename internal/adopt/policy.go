@@ -34,6 +34,8 @@ type Config struct {
 	// Approve are external rules, and Mount are places that no rule of this layer can name. Left are places without a
 	// rule, each with the reason.
 	Approve, Mount, Left []string
+	// Alone are files in the home itself that are not there yet, and that no rule lets be made.
+	Alone []string
 	// Modes are those of the places of Mount from which the server is started: rx, rwx. The others are rw.
 	Modes map[string]string
 }
@@ -224,6 +226,30 @@ func (g Ground) path(arg string) (at string, named, ok bool) {
 	return filepath.Clean(at), named, true
 }
 
+// databases are the endings of files beside which programs make others while they write, records those of further files
+// that servers make.
+var (
+	databases = []string{".db", ".db3", ".sqlite", ".sqlite3", ".duckdb"}
+	records   = []string{".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".md", ".log", ".yaml", ".yml", ".xml"}
+)
+
+// holder is the directory that a server needs for a data file, since it makes the file or others beside it; empty for
+// another place. A rule on the file alone lets it be neither made nor replaced. The whole home is more than a file
+// needs: alone is true for one that is not there yet.
+// See RATIONALE D468.
+func (g Ground) holder(at string) (dir string, alone bool) {
+	dir, ending := filepath.Dir(at), strings.ToLower(filepath.Ext(at))
+	there, base := g.Exists(at), slices.Contains(databases, ending)
+	switch {
+	case !base && (there || !slices.Contains(records, ending)), !g.Exists(dir), dir == g.Root:
+		return "", false
+	case dir == g.Home || filepath.Dir(dir) == dir:
+		return "", !there
+	default:
+		return dir, false
+	}
+}
+
 // place is the rule on the place that an argument or a variable names.
 func (g Ground) place(arg, by string, p *Config) (rule, bool) {
 	written := arg
@@ -236,6 +262,13 @@ func (g Ground) place(arg, by string, p *Config) (rule, bool) {
 	}
 	if !named && !g.Exists(at) {
 		return rule{}, false // a word that is no path
+	}
+	switch dir, alone := g.holder(at); {
+	case by == byStart:
+	case alone:
+		p.Alone = append(p.Alone, written)
+	case dir != "" && g.Reserved(at) == "":
+		at, by, written = dir, by+" or a file in it", written+": its directory"
 	}
 	if why := g.Reserved(at); why != "" {
 		if why = written + ": " + why; !slices.Contains(p.Left, why) {

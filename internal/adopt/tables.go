@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -22,8 +23,10 @@ type tables struct {
 
 // place is a value with the names that lead there.
 type place struct {
-	name  string
-	value gjson.Result
+	name string
+	// project is the directory that the table is for, empty for all.
+	project string
+	value   gjson.Result
 }
 
 func findTables(root gjson.Result) (tables, error) {
@@ -59,7 +62,7 @@ func (t *tables) walk(v gjson.Result, at []string) error {
 		way := append(at[:len(at):len(at)], key.Str)
 		switch {
 		case value.IsObject() && matches(way):
-			t.known = append(t.known, place{strings.Join(way, "."), value})
+			t.known = append(t.known, place{strings.Join(way, "."), projectOf(way), value})
 			_, err = jsonrpc.Members(value)
 		case value.IsObject() && isTable(key.Str):
 			t.others = append(t.others, strings.Join(way, "."))
@@ -74,7 +77,7 @@ func (t *tables) walk(v gjson.Result, at []string) error {
 // leads reports whether a table may stand below a place.
 func leads(at []string) bool {
 	for _, way := range ways {
-		if len(at) < len(way) && same(at, way[:len(at)]) {
+		if len(at) < len(way) && fits(at, way[:len(at)]) {
 			return true
 		}
 	}
@@ -83,14 +86,24 @@ func leads(at []string) bool {
 
 func matches(at []string) bool {
 	for _, way := range ways {
-		if len(at) == len(way) && same(at, way) {
+		if len(at) == len(way) && fits(at, way) {
 			return true
 		}
 	}
 	return false
 }
 
-func same(at, way []string) bool {
+// projectOf is the name in a way that stands for any: that of a project.
+func projectOf(at []string) string {
+	for _, way := range ways {
+		if i := slices.Index(way, "*"); i >= 0 && len(at) == len(way) && fits(at, way) {
+			return at[i]
+		}
+	}
+	return ""
+}
+
+func fits(at, way []string) bool {
 	for i, name := range way {
 		if name != "*" && !strings.EqualFold(name, at[i]) {
 			return false

@@ -50,6 +50,8 @@ type Planner struct {
 	reaches map[string]bool
 	// served is a recorded operation on a place that the tool has under a supervisor alone.
 	served string
+	// mounts are the places for which mounts were proposed, by their names in lower case.
+	mounts map[string]string
 }
 
 // ConfigError is a configuration that does not compile, now or After the change.

@@ -47,7 +47,7 @@ func (p *Planner) mount(g group) (command, whyNot string) {
 	case caps&ir.Write != 0:
 		mode = ":rw"
 	}
-	return "accessc mount " + shellword.Quote(p.Tool.Name+":"+p.free(path.Base(abs))+"="+abs+mode), ""
+	return "accessc mount " + shellword.Quote(p.Tool.Name+":"+p.free(abs)+"="+abs+mode), ""
 }
 
 // startups are places of a home whose contents programs outside of a sandbox start or obey.

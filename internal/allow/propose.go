@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/internal/once/expression"
@@ -321,13 +322,23 @@ func (a Ask) word(at ir.Location) string {
 	return shellword.Quote(a.external.name)
 }
 
-// free is a name in the workspace that nothing has.
-func (p *Planner) free(base string) string {
-	name := base
+// free is a name for the mount of a place that nothing in the workspace has, nor a mount that was proposed before.
+func (p *Planner) free(abs string) string {
+	name := path.Base(abs)
 	for p.guard(ir.In(name)) != nil || strings.HasPrefix(name, ".") || exists(path.Join(p.Now.Resolver.Root, name)) {
 		name = "ext-" + strings.TrimLeft(name, ".")
 	}
-	return name
+	if p.mounts == nil {
+		p.mounts = map[string]string{}
+	}
+	for n, first := 2, name; ; n++ {
+		other, given := p.mounts[strings.ToLower(name)]
+		if !exists(path.Join(p.Now.Resolver.Root, name)) && (!given || other == abs) {
+			p.mounts[strings.ToLower(name)] = abs
+			return name
+		}
+		name = first + "-" + strconv.Itoa(n)
+	}
 }
 
 // outside is why nothing is proposed for a place outside of the workspace, empty where something

@@ -220,3 +220,32 @@ func applied(rt *rapid.T, p *Planner, x Proposal, entries []denial.Entry) {
 		}
 	}
 }
+
+// TestMountNames: mounts that are proposed together have a name each, also where places are called alike but for case,
+// and a place has one name.
+func TestMountNames(t *testing.T) {
+	files := map[string]string{"ws/accessc.toml": "[tools.t]\nsource = 'local'\ncommand = 'sh'\n", "ws/data-2/x": ""}
+	for _, dir := range []string{"one", "two", "three", "four"} {
+		files[dir+"/data/x"], files[dir+"/Data/x"] = "", ""
+	}
+	req, base := world(t, files)
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []denial.Entry
+	for _, at := range []string{"one/data", "two/data", "three/data", "four/Data", "one/data"} {
+		entries = append(entries, denial.Entry{Times: 1, Question: []string{"read", base + "/" + at}})
+	}
+	names := map[string]string{}
+	for _, x := range p.Propose(entries) {
+		name, at, ok := strings.Cut(strings.TrimPrefix(x.Command, "accessc mount t:"), "=")
+		if other := names[strings.ToLower(name)]; !ok || other != "" && other != at {
+			t.Errorf("%q is proposed for %s, and before for %s: %s %s", name, at, other, x.Command, x.WhyNot)
+		}
+		names[strings.ToLower(name)] = at
+	}
+	if len(names) != 4 {
+		t.Errorf("got %v", names)
+	}
+}

@@ -39,8 +39,11 @@ func Results(cs []Change, of Severities) diag.List {
 			if d.Example != "" {
 				r.Label = `such as "` + clean(d.Example) + `"`
 			}
+			if ofPreset(d) {
+				r.Related = []diag.Related{{Note: "by " + clean(place(d.New))}}
+			}
 			if was := place(d.Old); was != "" && was != place(d.New) {
-				r.Related = []diag.Related{{Note: "was " + clean(was)}}
+				r.Related = append(r.Related, diag.Related{Note: "was " + clean(was)})
 			}
 			out.Add(r)
 		}
@@ -77,14 +80,20 @@ func sentence(tool string, d compare.Difference) string {
 	return clean(tool + may + d.What + at + region(d))
 }
 
-// cause returns the line of the new side that a difference comes from: the rule or the value
-// that decides now. Where nothing there decides, because a rule is gone or a default applies,
-// it is the tool itself; a tool that is gone has no line.
+// ofPreset reports whether a rule of a preset decides now: no file of a repository has it.
+func ofPreset(d compare.Difference) bool {
+	return d.New.Rule != nil && d.New.Rule.Source().Layer == ir.LayerPreset
+}
+
+// cause returns the line of the new side that a difference comes from: the rule or the value that decides now; of a
+// preset's rule the tool that extends it. Where nothing there decides, because a rule is gone or a default applies, it
+// is the tool itself; a tool that is gone has no line.
+// See RATIONALE D469.
 func (c Change) cause(d compare.Difference) ir.Pos {
 	if c.Ruleset {
 		return d.New.At.Pos
 	}
-	if d.New.Rule != nil && d.New.Rule.Source().Pos.File != "" {
+	if d.New.Rule != nil && d.New.Rule.Source().Pos.File != "" && (c.New == nil || !ofPreset(d)) {
 		return d.New.Rule.Source().Pos
 	}
 	if c.New == nil {

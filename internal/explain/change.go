@@ -199,7 +199,13 @@ func toolsHeadline(cs []Change) string {
 func ChangesText(cs []Change, s Style) string {
 	var b strings.Builder
 	b.WriteString(headline(cs) + "\n")
-	for _, c := range Differing(condensed(cs)) {
+	joined := 0
+	for _, c := range Differing(usual(cs)) {
+		if !s.Regions {
+			var n int
+			c.Differences, n = folded(c.Differences)
+			joined += n
+		}
 		b.WriteString("\n" + s.paint(bold, clean(c.title())) + "    " + c.summary() + "\n")
 		var rows [][]string
 		for _, d := range c.Differences {
@@ -213,6 +219,9 @@ func ChangesText(cs []Change, s Style) string {
 			b.WriteString("  " + row + "\n")
 		}
 		b.WriteString(settingsText(c, s))
+	}
+	if joined > 0 {
+		b.WriteString("\n--why has the regions line by line\n")
 	}
 	return b.String()
 }

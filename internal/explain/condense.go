@@ -10,8 +10,17 @@ import (
 
 // condensed says of a tool that one side lacks what is its own: what it has by default it
 // shares with every tool, and the words for that are enough. Of rulesets it leaves unusual forms
-// out. JSON has all of it.
+// out. What a rule on all hosts changes is one difference. JSON has all of it.
 func condensed(cs []Change) []Change {
+	out := usual(cs)
+	for i := range out {
+		out[i].Differences, _ = folded(out[i].Differences)
+	}
+	return out
+}
+
+// usual leaves out what a reader does not need, and joins nothing.
+func usual(cs []Change) []Change {
 	out := slices.Clone(cs)
 	for i := range out {
 		out[i].Differences = slices.DeleteFunc(slices.Clone(out[i].Differences), func(d compare.Difference) bool { return d.Beside })

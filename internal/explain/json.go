@@ -26,6 +26,8 @@ type PolicyDoc struct {
 	Risk string `json:"risk,omitempty"`
 	// Program is the tool's own program where it may be read and started outside of the base.
 	Program *ProgramDoc `json:"own_program,omitempty"`
+	// Later are the files of the workspace that the tool may change and that its user runs.
+	Later []LaterDoc `json:"run_later,omitempty"`
 	build.Shared[CellDoc]
 	// Idle are the rules that decide nothing of their own; of the resources in
 	// NotSearched there are too many rules to look.
@@ -37,6 +39,12 @@ type PolicyDoc struct {
 type ProgramDoc struct {
 	Path   string `json:"path"`
 	Origin string `json:"origin"`
+}
+
+// LaterDoc is a file that a user runs, with the reason.
+type LaterDoc struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
 }
 
 // CellDoc is a row of the ledger with its causes in words.
@@ -58,6 +66,7 @@ func JSON(ps []*Policy, sets []*Ruleset) (Document, error) {
 		if p.Program != "" {
 			d.Program = &ProgramDoc{p.Program, p.Tool.Command.Origin.String()}
 		}
+		d.Later = p.Later
 		var ledger []CellDoc
 		for _, r := range p.Ledger {
 			if r.Platform != 0 {

@@ -28,6 +28,8 @@ type Policy struct {
 	Program string
 	// Now are the existing names that rules by name are about, nil where nobody looked.
 	Now map[*ir.FSRule][]ir.Location
+	// Later are the files of this workspace that the tool may change and that its user runs outside of the sandbox.
+	Later []LaterDoc
 }
 
 // line is one row of the view: its subject, the policy, and its origin.
@@ -206,6 +208,7 @@ func (p *Policy) privateLines() []line {
 		out = append(out, line{at: at(r.At.String(), r.Caps), origin: r.Origin.String()})
 	}
 	out = append(out, p.protected()...)
+	out = append(out, p.later()...)
 	if p.Tool.Base != ir.BaseNone {
 		out = append(out, line{
 			body:   "outside: base " + p.Tool.Base.String() + ", version " + strconv.Itoa(ir.BaseVersion),
@@ -217,6 +220,25 @@ func (p *Policy) privateLines() []line {
 		out = append(out, line{body: body, origin: p.Tool.Command.Origin.String()})
 	}
 	return append(out, p.repository()...)
+}
+
+// maxLater bounds the names of files that are run later.
+const maxLater = 6
+
+// later is the line on files that the tool may change and that its user runs.
+func (p *Policy) later() []line {
+	if len(p.Later) == 0 {
+		return nil
+	}
+	var names []string
+	for _, l := range p.Later[:min(len(p.Later), maxLater)] {
+		names = append(names, l.Path)
+	}
+	body := "run later by you: " + strings.Join(names, " ")
+	if n := len(p.Later) - maxLater; n > 0 {
+		body += " and " + strconv.Itoa(n) + " more"
+	}
+	return []line{{body: body, origin: "this host"}}
 }
 
 // repository is the line on the repository of a linked work tree.

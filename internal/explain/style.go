@@ -16,6 +16,8 @@ type Style struct {
 	Width int
 	// ABI is the Landlock ABI version that Linux columns are about.
 	ABI int
+	// Regions has a comparison spell out the regions that one line stands for.
+	Regions bool
 }
 
 const (

@@ -27,6 +27,8 @@ type Options struct {
 	// Untested skips access.tests, for callers that run them themselves or explain why one
 	// fails.
 	Untested bool
+	// Unadvised skips the warnings about tools' own programs, which take the facts of every tool and which no start shows.
+	Unadvised bool
 	// Sensitive looks on this host's disk for sensitive paths that rules reach, and for a local layer that
 	// git tracks, and warns.
 	Sensitive bool
@@ -148,7 +150,9 @@ func (r *Result) check(opts Options) {
 		if opts.Resolve && t.Commands != nil {
 			findings.Add(r.locatePrograms(t)...)
 		}
-		findings.Add(r.ownProgram(t)...)
+		if !opts.Unadvised {
+			findings.Add(r.ownProgram(t)...)
+		}
 		findings.Add(r.linkedRules(t)...)
 		if opts.Resolve || opts.Places {
 			findings.Add(r.mountedRules(t)...)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/testbuild"
 )
@@ -46,5 +48,46 @@ func TestBaseIsOneTree(t *testing.T) {
 		if above := around(base, r.At); above != 0 && above != r.Caps && above.Contains(r.Caps) {
 			t.Errorf("%s is an exception from the directory that it is in", r.At)
 		}
+	}
+}
+
+// TestUnadvised: a start leaves out what its messages never have, the warnings about tools' own programs, and has the
+// same policy.
+func TestUnadvised(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const policy = `[tools.t]
+source = "local"
+command = "sub/x"
+access.fs = [{ path = ".", read = true }, { path = "sub" }]
+`
+	for name, text := range map[string]string{"accessc.toml": policy, "sub/x": "#!/bin/sh\n"} {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := testbuild.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	warned := map[bool]int{}
+	for _, unadvised := range []bool{false, true} {
+		res, err := Compile(Options{
+			Options: compiler.Options{Root: root, Platforms: []ir.Platform{Platform()}, Apart: true},
+			Resolve: true, State: userdir.Dir(filepath.Join(t.TempDir(), "a", "b", "c")), Unadvised: unadvised,
+		})
+		if err != nil || res.Program == nil {
+			t.Fatal(err)
+		}
+		for _, d := range res.Findings {
+			if d.Code == diag.OwnProgram {
+				warned[unadvised]++
+			}
+		}
+	}
+	if warned[false] != 1 || warned[true] != 0 {
+		t.Errorf("warned %v", warned)
 	}
 }

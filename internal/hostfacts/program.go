@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -118,4 +120,22 @@ func (r *Result) ProgramOutside(t *ir.Tool) string {
 	}
 	abs, _ := f.Bindings.Path(*f.Program)
 	return abs
+}
+
+// Unapproved is the reason why a tool's own program would not run: it is a script in a place that waits for an
+// approval, and would not find the files beside it. Empty for none. A program that needs no others runs.
+// See RATIONALE D466.
+func (r *Result) Unapproved(t *ir.Tool) string {
+	abs := r.ProgramOutside(t)
+	if abs == "" || r.firstLine(abs) == "" {
+		return ""
+	}
+	for _, b := range r.Bindings {
+		grants := func(g compiler.Grant) bool { return g.Tool == t.Name && g.Caps.Has(ir.Execute) }
+		if !b.Approved && !b.Broken && slices.ContainsFunc(b.Grants, grants) && ir.Within(abs, b.Target) {
+			return t.Command.Program + " lies in " + b.RulePath + ", which you have not approved, and cannot read the files " +
+				"beside it: accessc approve " + shellword.Quote(b.RulePath)
+		}
+	}
+	return ""
 }

@@ -27,6 +27,8 @@ type Mount struct {
 	Again string
 	// Closed is true where the mount shows the kernel or has another name, or lies in such a mount, and is none of the base's own.
 	Closed bool
+	// Alias is true where it is closed for such a name, its own or that of the mount that it lies in.
+	Alias bool
 	// Quiet is true where an open of a regular file or a directory has no effect and waits for no other process.
 	Quiet bool
 }
@@ -99,30 +101,30 @@ func Parse(mountinfo []byte, roots, base []string, link Link) ([]Mount, error) {
 		index[out[i].ID] = i
 	}
 	for i := range out {
-		out[i].Closed = shut(out, index, i, vouched)
+		out[i].Closed, out[i].Alias = shut(out, index, i, vouched)
 		out[i].Quiet = !out[i].Closed && is(quiet, out[i].Type)
 	}
 	return out, nil
 }
 
-// shut reports whether a mount, or one that it lies in, shows the kernel or has another name. A mount on the same place as another
-// lies in what is around both.
-func shut(all []Mount, index map[uint64]int, i int, vouched string) bool {
+// shut reports whether a mount, or the mount that it lies in, shows the kernel or has another name, and whether it is
+// the name. A mount on the same place as another lies in what is around both.
+func shut(all []Mount, index map[uint64]int, i int, vouched string) (closed, alias bool) {
 	for range all {
 		m := &all[i]
 		if !m.own() && !Holds(m.Type) && !is(vouched, m.Type) || m.Again != "" || m.kernel {
-			return true
+			return true, m.Again != ""
 		}
 		up, found := index[m.Parent]
 		for found && all[up].Point == m.Point && all[up].Parent != all[up].ID {
 			up, found = index[all[up].Parent]
 		}
 		if !found || up == i {
-			return false
+			return false, false
 		}
 		i = up
 	}
-	return false
+	return false, false
 }
 
 // parse reads a line: identifier, parent, device, root, place, options, others that end with "-", type.

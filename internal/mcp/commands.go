@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
@@ -84,6 +85,8 @@ func overlap(members map[string]gjson.Result, names []string) bool {
 type wanted struct {
 	action.Command
 	shell string
+	// member is the name by which a text may be a command, empty for a name that says so.
+	member string
 }
 
 // command reads one command, with the members beside it that are about it. That of an object is the member which names
@@ -176,8 +179,12 @@ func texts(v gjson.Result) (out []string, ok bool) {
 // See RATIONALE D148.
 func (p *Policy) runs(arguments gjson.Result, without ...string) (refusal, asked string, err error) {
 	all, err := commands(arguments)
+	all = append(all, further(arguments, len(all) > 0, without)...)
 	if err != nil || len(all) == 0 {
 		return "", "", err
+	}
+	if len(all) > maxFurther && p.Commands.Rules != nil {
+		return "the call has more texts that may be commands than are judged", "", nil
 	}
 	around := p.aroundOf(arguments, without...)
 	for _, c := range all {
@@ -208,6 +215,10 @@ func (p *Policy) allows(c wanted, around *around) (refusal, asked string) {
 	}
 	for _, v := range variants {
 		if v := p.Commands.Command(v); v.Outcome != action.Allow {
+			if c.member != "" {
+				set += " does not allow the member " + visible.Text(c.member)
+				return set + ", which may be a command: " + v.Reason, v.Asked
+			}
 			return set + " does not allow the command: " + v.Reason, v.Asked
 		}
 	}

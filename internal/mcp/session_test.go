@@ -415,6 +415,27 @@ func TestCommands(t *testing.T) {
 		{`{"command":"ls","options":{"shell":true}}`, "", "another shell"},
 		{`{"command":"ls","args":["docs"],"options":{"timeout":7,"title":"LIST"}}`, "", ""},
 		{`{"command":"accessc exec t","options":{"cwd":"docs"}}`, "in another directory", "no rule matches"},
+		// Members of other names are commands too.
+		{`{"command":"ls","pre_command":"rm x"}`, "", "member pre_command, which may be a command: rm x: a rule denies it"},
+		{`{"command":"ls","postCommand":["make","x"]}`, "", "member postCommand"},
+		{`{"command":"ls","setup":"ls -a","pre-run":"cat x"}`, "", ""},
+		{`{"setup":"make"}`, "", "member setup"},
+		{`{"setup":["ls","make"]}`, "", "member setup"},
+		{`{"setup":["git","status"]}`, "", "member setup"},
+		{`{"a":{"hooks":{"first":{"then":"make"}}}}`, "", "member hooks"},
+		{`{"a":[[{"beforeEach":"make","timeout":7}]]}`, "", "member beforeEach"},
+		{`{"command":"ls","options":{"init_script":"make"}}`, "", "member init_script"},
+		{`{"command":"ls","stdin":"make"}`, "", "member stdin"},
+		{`{"command":"ls","options":[{"wrap":["nice","make"]}]}`, "", "member wrap"},
+		{`{"pre_command":"accessc exec --accept x t"}`, "gaps of its own", "gaps of its own"},
+		{`{"command":"ls","description":"make x","timeout_ms":"9","callId":"make","retries":3}`, "", ""},
+		{`{"transcript":"rm x","before":"cursor"}`, "", ""},
+		{`{"command":"ls","env":{"PATH":"docs"}}`, "", "variable PATH"},
+		{`{"command":"ls","options":{"env":{"HOME":"docs"}}}`, "", "variable HOME"},
+		{`{"command":"ls","extra":{"PATH":"docs"}}`, "", "variable PATH"},
+		{`{"command":"ls","env_file":"docs/env"}`, "", "there is no command"},
+		{`{"command":"ls","options":{"environment":"docs/env"}}`, "", "there is no command"},
+		{`{"command":"ls","environment":"staging"}`, "", ""},
 		// A command that is an object is that of its members.
 		{`{"command":{"program":"rm","args":["x"]}}`, "", "rm x: a rule denies it"},
 		{`{"command":{"program":"ls","args":["-a"]}}`, "", ""},
@@ -456,12 +477,12 @@ func TestCommandNames(t *testing.T) {
 	}}
 	lists := action.ListKeys
 	for _, name := range slices.Concat(action.CommandKeys, action.AloneKeys, lists) {
-		value := `"rm x"`
+		value := `"kill x"`
 		if slices.Contains(lists, name) {
-			value = `["ls","rm x"]`
+			value = `["ls","kill x"]`
 		}
 		alone, switches := `{"`+name+`":`+value+`}`, `{"`+name+`":true,"limit":1}`
-		if reason, _ := p.Refusal("read", gjson.Parse(alone)); !strings.Contains(reason, "rm x: no rule matches") {
+		if reason, _ := p.Refusal("read", gjson.Parse(alone)); !strings.Contains(reason, "kill x: no rule matches") {
 			t.Errorf("%s: %q", alone, reason)
 		}
 		if reason, _ := p.Refusal("read", gjson.Parse(switches)); reason != "" && name != "command" && name != "cmd" {

@@ -49,6 +49,8 @@ type Request struct {
 	// Named has these lines name the tool for accessc denials: a client starts several servers, and the last of them is
 	// another.
 	Named bool
+	// Hook tells that an agent's hook wrote the command, where nobody accepts a gap.
+	Hook bool
 	// Again is the start under which every refusal is seen, for the line after a failed run whose refusals nothing has
 	// seen; empty for none. This process stays to write it.
 	Again string
@@ -100,17 +102,22 @@ type Error struct {
 	Err  error
 	// Unmet are the gaps of this host, for an error that is about them.
 	Unmet []Gap
+	// Remedy is the choice of a person, in place of gaps to accept; empty without one.
+	Remedy string
 }
 
 // Error implements error.
 func (e *Error) Error() string {
-	if len(e.Unmet) == 0 {
-		return "not started: " + e.Err.Error()
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "not started: %v", e.Err)
 	for _, n := range e.Unmet {
 		fmt.Fprintf(&b, "\n  %-16s %s", n.Name, n.Why)
+	}
+	if e.Remedy != "" {
+		b.WriteString("\n  " + e.Remedy)
+	}
+	if e.Remedy != "" || len(e.Unmet) == 0 {
+		return b.String()
 	}
 	b.WriteString("\n  to start without them:")
 	for _, n := range e.Unmet {

@@ -46,7 +46,7 @@ func (Host) Confines() bool { return Examine().Confines }
 
 // Start applies the sandbox and becomes the tool. It returns only when the tool did not
 // start; the error is an *Error.
-func Start(req Request) error { return startProfile(&req, req.Spec, darwin{}) }
+func Start(req Request) error { return req.Advised(startProfile(&req, req.Spec, darwin{})) }
 
 // darwin is the running system.
 type darwin struct{}

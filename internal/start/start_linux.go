@@ -29,7 +29,9 @@ import (
 // Start applies the sandbox to this process and becomes the tool, or starts it under
 // the supervision of this process and ends as the tool does. It returns only when the
 // tool did not start; the error is an *Error.
-func Start(req Request) error {
+func Start(req Request) error { return req.Advised(begin(req)) }
+
+func begin(req Request) error {
 	if req.Spec.Form != backends.Resolved.String() {
 		return failed("%w", errPortable)
 	}
@@ -292,8 +294,16 @@ func (r *run) notStarted(err error) error {
 		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf(
 			"%s: the policy of %s does not let it or its interpreter be read and executed", r.file, r.spec.Tool)}
 	default:
-		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: %w", r.file, err)}
+		return notRunnable(r.file, err)
 	}
+}
+
+// notRunnable is the error of a program that the system does not run.
+func notRunnable(file string, err error) *Error {
+	if errors.Is(err, syscall.ENOEXEC) {
+		err = fmt.Errorf("%w: it has no first line such as #!/bin/sh, and is no program for this machine", err)
+	}
+	return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: %w", file, err)}
 }
 
 // unlisted reports whether a table of programs lacks the tool's own, as it does where a shell

@@ -22,7 +22,9 @@ import (
 // Start starts the tool in a job, at tier 1 in an AppContainer, stays until no process of it
 // runs any more, and ends with its status. It returns only when the tool did not start; the
 // error is an *Error.
-func Start(req Request) error {
+func Start(req Request) error { return req.Advised(begin(req)) }
+
+func begin(req Request) error {
 	if req.Spec.Form != backends.Resolved.String() {
 		return failed("%w", errPortable)
 	}

@@ -204,6 +204,9 @@ func (r *run) childFailed(err error) error {
 
 // without is advice how to start the tool where it can have no supervisor of its own.
 func (r *run) without() string {
+	if r.req.remedy() != "" {
+		return ""
+	}
 	cells := slices.DeleteFunc(slices.Clone(r.spec.Supervision.Gaps), func(c string) bool { return slices.Contains(r.accepted, c) })
 	if len(cells) == 0 {
 		return ""

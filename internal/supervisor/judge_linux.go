@@ -226,10 +226,16 @@ func (j *judge) decide(op ir.Operation) judgement {
 	return out
 }
 
-// inKernel judges an access to a file by which the kernel shows itself. Where the policy grants nothing either, it says why.
+// inKernel judges an access to a file by which the kernel shows itself, or a mount another place. Where the policy
+// grants nothing either, it says why.
 func (j *judge) inKernel(op ir.Operation) (out judgement, shows bool) {
 	a, ok := op.(ir.Access)
+	why := "a file system of the kernel is mounted there, and closed"
 	name, shows := strings.CutPrefix("/"+a.On.At.Path, inKernel)
+	if !shows {
+		why = "a mount shows another place of the policy there, and is closed"
+		name, shows = strings.CutPrefix("/"+a.On.At.Path, inAlias)
+	}
 	if !ok || !shows || a.On.At.Root.Kind != ir.System {
 		return out, false
 	}
@@ -237,7 +243,7 @@ func (j *judge) inKernel(op ir.Operation) (out judgement, shows bool) {
 	if v := j.now().Decide(a); !v.Allowed() {
 		return judgement{by: denial.ByPolicy, op: a, verdict: v}, true
 	}
-	return judgement{by: denial.BySupervisor, op: op, why: "a file system of the kernel is mounted there, and closed"}, true
+	return judgement{by: denial.BySupervisor, op: op, why: why}, true
 }
 
 // access asks for capabilities on one place; the judgement is that on the first denied one.
@@ -291,6 +297,9 @@ const nowhere = "/(unreachable)"
 // whatever is granted around the place where its file system is mounted.
 // See RATIONALE D362.
 const inKernel = "/(file system of the kernel)"
+
+// inAlias is before the path of a file of a mount that shows a place of the policy under another name.
+const inAlias = "/(another name of a place)"
 
 // below joins a directory's path and a name.
 func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }

@@ -226,7 +226,7 @@ func mountOf(dir int, path string) (uint64, bool) {
 }
 
 // place is where the file behind a descriptor is by the kernel's name of it: that name, nowhere if it is not that of a place below the
-// root, a place below inKernel if the kernel shows itself there.
+// root, a place below inKernel if the kernel shows itself there, and below inAlias if a mount shows another place.
 func (m *mounts) place(fd int, name string) string {
 	var st unix.Statx_t
 	const how = unix.AT_EMPTY_PATH | unix.AT_STATX_DONT_SYNC
@@ -235,12 +235,16 @@ func (m *mounts) place(fd int, name string) string {
 		return nowhere
 	}
 	of, held := m.hold(st.Mnt_id)
+	closed := inKernel
+	if of.Alias {
+		closed = inAlias
+	}
 	var root, own unix.Stat_t
 	switch {
 	case !held:
 		return nowhere
 	case of.Closed:
-		return inKernel + name
+		return closed + name
 	case name == "/" && (unix.Stat("/", &root) != nil || unix.Fstat(fd, &own) != nil || root.Dev != own.Dev || root.Ino != own.Ino):
 		return nowhere
 	}

@@ -1,13 +1,17 @@
 package supervisor
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
 )
 
 // inMountNamespace runs a test on a thread with a mount namespace of its own, which ends with the thread.
@@ -78,6 +82,48 @@ func TestMountsTakenAway(t *testing.T) {
 		}
 		says("a mount that was taken away", on, false)
 		says("what lies beside", opened(dir), true)
+	})
+}
+
+// TestLateMounts: a refusal below a mount that came after the start names its cause. A bind mount of a denied directory
+// was called a file system of the kernel.
+func TestLateMounts(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{"w/secret/sub", "w/alias", "w/kernel"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := filepath.Join(dir, "w")
+	tool := ir.NewTool("t")
+	tool.FS = []ir.FSRule{{Written: ".", At: ir.In(""), Caps: ir.All}, {Written: "secret", At: ir.In("secret")}}
+	j := judged(t, tool, &ir.Bindings{Workspace: root, Home: "/state/home"})
+	box := &sandbox{self: unix.Getpid(), roots: &j.roots}
+	inMountNamespace(t, func() {
+		m := &mounts{}
+		m.about([]string{root}, nil, "")
+		alias, kernel := filepath.Join(root, "alias"), filepath.Join(root, "kernel")
+		err := unix.Mount(filepath.Join(root, "secret"), alias, "", unix.MS_BIND, "")
+		if err = errors.Join(err, unix.Mount("proc", kernel, "proc", 0, "")); err != nil {
+			t.Error(err)
+			return
+		}
+		for name, want := range map[string]string{
+			"alias/sub": "a mount shows another place of the policy there", "kernel/meminfo": "a file system of the kernel",
+			"kernel": "a file system of the kernel", "alias": "a mount shows another place of the policy there",
+		} {
+			path := filepath.Join(root, name)
+			fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			got := j.access(box.at(m.place(fd, path)), ir.Read)
+			if got.allowed() || !strings.Contains(got.why, want) {
+				t.Errorf("%s: allowed %v, %q, want %q", name, got.allowed(), got.why, want)
+			}
+			_ = unix.Close(fd)
+		}
 	})
 }
 

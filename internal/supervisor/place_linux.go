@@ -128,11 +128,11 @@ func (s *sandbox) at(path string) ir.Place {
 	if below, ok := strings.CutPrefix(path, "/proc/"); ok {
 		return ir.Direct(ir.Sys(s.ofProcess(below)))
 	}
-	if kernelfs.Below(path, nowhere) || kernelfs.Below(path, inKernel) {
+	if kernelfs.Below(path, nowhere) || kernelfs.Below(path, inKernel) || kernelfs.Below(path, inAlias) {
 		return ir.Direct(ir.Sys(path[1:])) // of no workspace either, which may be the root
 	}
 	if s.places.shut(path) {
-		return ir.Direct(ir.Sys(inKernel[1:] + path))
+		return ir.Direct(ir.Sys(inAlias[1:] + path))
 	}
 	if number, ok := strings.CutPrefix(path, "/dev/pts/"); ok {
 		return ir.Direct(ir.Sys(s.ofTerminal(number)))

@@ -43,6 +43,43 @@ func filling(s string) string {
 	return b.String()
 }
 
+// longestRun is how many blanks in a row of a source line are shown: an indentation or a column of comments has no
+// more.
+const longestRun = 20
+
+// Source is Text for a line of a file that is quoted: a run of blanks that could fill a line of the terminal is
+// counted.
+func Source(s string) string {
+	s = Text(s)
+	var b strings.Builder
+	for s != "" {
+		rest := strings.TrimLeft(s, " ")
+		if n := len(s) - len(rest); n > longestRun {
+			fmt.Fprintf(&b, "…(%d blanks)…", n)
+		} else {
+			b.WriteString(s[:n])
+		}
+		n := strings.IndexByte(rest, ' ')
+		if n < 0 {
+			n = len(rest)
+		}
+		b.WriteString(rest[:n])
+		s = rest[n:]
+	}
+	return b.String()
+}
+
+// Fit is the beginning of a line that has room in so many columns, with a mark where that is not all of it.
+func Fit(line string, columns int) string {
+	used, most := 0, columns-Columns('…')
+	for i, r := range line {
+		if used += Columns(r); used > most && (used > columns || i+utf8.RuneLen(r) < len(line)) {
+			return line[:i] + "…"
+		}
+	}
+	return line
+}
+
 // Name is Text for a name that a person decides about: blanks that a reader would take for layout are escaped, and the
 // middle of a name that is too long to be read is left out.
 func Name(s string) string {
@@ -96,7 +133,7 @@ func Question(s string, columns int) string {
 func split(line string, most int) (head, rest string) {
 	used, blank := 0, 0
 	for i, r := range line {
-		if used += width(r); used > most {
+		if used += Columns(r); used > most {
 			if blank > 0 {
 				return line[:blank-1], line[blank:]
 			}
@@ -109,8 +146,8 @@ func split(line string, most int) (head, rest string) {
 	return line, ""
 }
 
-// width is how many columns a character has at most.
-func width(r rune) int {
+// Columns is how many columns a character has at most.
+func Columns(r rune) int {
 	switch {
 	case r == '\t':
 		return 8

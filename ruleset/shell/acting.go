@@ -22,7 +22,7 @@ func acting() map[string]bool {
 			"ls dir vdir exa eza lsd cat tac head tail wc cut tr paste join comm fold fmt expand unexpand nl od pr tsort rev column hexdump strings cmp seq yes factor numfmt " +
 				"grep egrep fgrep zcat bzcat xzcat lzcat jq gojq basename dirname realpath readlink pathchk stat df du namei lsattr getfacl findmnt mountpoint look",
 			"sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5 shasum base32 readelf size addr2line c++filt",
-			"rm rmdir unlink chmod chown chgrp sync",
+			"sync",
 			// The machine and its processes.
 			"whoami id groups users who w last uptime uname nproc logname hostid tty printenv locale getent cal ncal expr sleep which whereis clear " +
 				"ps pstree pgrep pidof killall pkill free vmstat iostat mpstat lscpu lsblk lsusb lspci lsmod sw_vers lsb_release ping dig host netstat traceroute",

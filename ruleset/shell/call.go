@@ -249,8 +249,11 @@ func (a *analysis) eval(p *Part) {
 // tabled takes the start of a program apart that a table describes.
 func (a *analysis) tabled(p *Part, e *entry) {
 	s := e.scan(p, 1)
-	p.First, p.Obeys = s.first, e.obeys
-	p.Known = !slices.ContainsFunc(p.Doubts, func(d Doubt) bool { return d.Word <= s.first })
+	p.Obeys = e.obeys
+	if e.access != Remove && e.lead == 0 { // behind those of rm no subcommand begins
+		p.First = s.first
+		p.Known = !slices.ContainsFunc(p.Doubts, func(d Doubt) bool { return d.Word <= s.first })
+	}
 	entered := 0
 	for _, o := range s.found {
 		if o.role == enters {
@@ -284,6 +287,11 @@ func (a *analysis) operands(p *Part, e *entry, s *scanned) {
 		return
 	}
 	s.judgeOperands(p, e)
+	if len(s.strange) > 0 && (!e.target || strings.Contains(strings.Join(s.strange, " "), "t")) { // cp -t DIR FILE
+		for n, i := range s.operands {
+			p.perhaps(i, n > 0 || e.script == nil)
+		}
+	}
 	if e.output || e.target {
 		s.outputs(p, e)
 	}
@@ -296,10 +304,16 @@ func (a *analysis) operands(p *Part, e *entry, s *scanned) {
 // source's name is written.
 // See RATIONALE D167.
 func (s *scanned) outputs(p *Part, e *entry) {
+	writing := []Access{Write}
+	if len(s.strange) > 0 && e.target {
+		writing = append(writing, Replace) // a directory, perhaps, with what is in it
+	}
 	add := func(at int, text, name string) {
-		in := file(text, Write, name, p.Dirs)
-		in.From = at
-		p.add(in)
+		for _, access := range writing {
+			in := file(text, access, name, p.Dirs)
+			in.From = at
+			p.add(in)
+		}
 	}
 	last := len(s.operands) - 1
 	for n, i := range s.operands {

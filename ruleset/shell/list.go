@@ -276,7 +276,7 @@ func file(text string, access Access, name string, in dirs) *Part {
 	}
 	at := in.join(name, false)
 	if at == nil {
-		return &Part{Kind: Opaque, Text: text, Why: "the working directory is not known"}
+		return &Part{Kind: Opaque, Text: text, Why: "the working directory is not known", Seen: true}
 	}
 	if len(at) == 1 {
 		return &Part{Kind: File, Text: text, Access: access, Path: at[0]}

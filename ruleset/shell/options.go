@@ -112,6 +112,8 @@ type scanned struct {
 	// harmless is true where there are options and all of them only ask for words about the
 	// program.
 	harmless bool
+	// strange are the words with an option that is not known.
+	strange []string
 }
 
 // option returns the word of an option, -1 if it is not there.
@@ -200,6 +202,7 @@ func (g grammar) one(p *Part, s *scanned, at int) int {
 		}
 		if !ok {
 			p.doubt(at, "the option "+name+" is not known to be harmless")
+			s.strange = append(s.strange, text)
 			return 0
 		}
 		return g.value(p, s, option{name: name, role: r, at: at}, value, attached)
@@ -212,6 +215,7 @@ func (g grammar) one(p *Part, s *scanned, at int) int {
 		r, ok := g.roles[o.name]
 		if !ok {
 			p.doubt(at, "the option "+o.name+" is not known to be harmless")
+			s.strange = append(s.strange, text)
 			return 0
 		}
 		if o.role = r; r == plain {
@@ -296,6 +300,7 @@ func (s *scanned) judgeOperands(p *Part, e *entry) {
 		w := p.Words[i]
 		// A pattern may become any name of a file, several of them, or a name with a scheme.
 		open := w.Form != Literal && (edits || e.output || e.target || e.last > 0 || w.Wide || !strings.Contains(w.Text, "/"))
+		open = open && !e.clears(w)
 		if e.spelled && number(w) && p.Words[i-1].Is("-j") {
 			continue
 		}

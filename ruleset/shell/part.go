@@ -36,11 +36,21 @@ const (
 	Rewrite
 	// Replace changes the file of a name, or all files below it.
 	Replace
+	// Remove deletes a name, and all below it. A link at the end of the name is not followed.
+	Remove
+	// Clear deletes all names below a directory.
+	Clear
+	// Perhaps changes the file of a name, for a program of which it is not known whether it writes its operands.
+	Perhaps
+	// PerhapsNew also creates the file.
+	PerhapsNew
 )
 
 // String returns the verb of the access.
 func (a Access) String() string {
-	return [...]string{"read", "write", "read and write", "rewrite", "replace"}[a]
+	return [...]string{
+		"read", "write", "read and write", "rewrite", "replace", "remove", "clear", "perhaps change", "perhaps write",
+	}[a]
 }
 
 // Part is a piece of a command line.

@@ -46,6 +46,8 @@ func render(p *shell.Part) string {
 	return out
 }
 
+const nowhere = "⟨the working directory is not known⟩"
+
 // TestAnalyze: the trees of typical lines.
 func TestAnalyze(t *testing.T) {
 	for line, want := range map[string]string{
@@ -59,37 +61,38 @@ func TestAnalyze(t *testing.T) {
 		`time a`:                     `a`,
 		`! a`:                        `a`,
 		`echo $X`:                    `echo … ?`,
-		`echo $(rm x)`:               `echo … ?[rm x]`,
-		`echo "a$(rm x)" <(rm y)`:    `echo … … ? ?[rm x; rm y]`,
+		`echo $(rm x)`:               `echo … ?[rm x[` + nowhere + "]]",
+		`echo "a$(rm x)" <(rm y)`:    "echo … … ? ?[rm x[" + nowhere + "]; rm y[" + nowhere + "]]",
 		// The parser puts the text in braces into a word of its own.
-		`echo {a,$(rm x)} b{c,{"$X",d}}`: `echo … … ? ?[rm x]`,
+		`echo {a,$(rm x)} b{c,{"$X",d}}`: `echo … … ? ?[rm x[` + nowhere + "]]",
 		// bash pairs braces in another way than the parser.
-		`a x{b}c,-delete} {b}..c HEAD@{1} {} "{a,b}" {"a,b"}`: `a x* * HEAD@{1} {} {a,b} {a,b} ?1 ?2 ?3 ?4 ?5 ?6`,
-		`find . {*,-delete} x{[a],-b} y{~,z,-b}`:              `find . * x* y* ?2`,
+		`a x{b}c,-delete} {b}..c HEAD@{1} {} "{a,b}" {"a,b"}`: `a x* * HEAD@{1} {} {a,b} {a,b} ?1 ?2 ?3 ?4 ?5 ?6[` +
+			"perhaps change /w/HEAD@{1}; perhaps change /w/{}; perhaps change /w/{a,b}; perhaps change /w/{a,b}]",
+		`find . {*,-delete} x{[a],-b} y{~,z,-b}`: `find . * x* y* ?2`,
 		// Behind a quote in parentheses the parser takes # for a comment.
 		"(a 'b'# ; rm x\n)":           `[⟨a comment begins inside of a word⟩; [a b ?1]]`,
-		"a 'b'# ; rm x":               `[a b# ?1; rm x]`,
+		"a 'b'# ; rm x":               `[a b# ?1; rm x[remove /w/x]]`,
 		"(a # b\n)":                   `[a]`,
 		`find . ["-"]delete`:          `find . * ?2`, // a bracket before a quote begins a pattern too
 		`X=1 a`:                       `a ?`,
-		`X=$(rm x)`:                   `⟨a variable is set⟩[rm x]`,
+		`X=$(rm x)`:                   `⟨a variable is set⟩[rm x[` + nowhere + "]]",
 		`if a; then b; fi`:            `⟨control flow is not followed⟩[a; b]`,
-		`f() { rm x; }`:               `⟨a function changes the meaning of a name⟩[[rm x]]`,
+		`f() { rm x; }`:               `⟨a function changes the meaning of a name⟩[[rm x[` + nowhere + "]]]",
 		`a '`:                         `⟨this is no complete command of the shell⟩`,
 		``:                            `⟨there is no command⟩`,
 		"a \\\nb":                     `⟨a backslash stands before the end of a line⟩[a b ?1]`,
 		"a\tb":                        `⟨a character is not visible⟩[a b ?1]`,
 		"a \u202e":                    "⟨a character is not visible⟩[a \u202e ?1]",
 		strings.Repeat("a", 10_001):   `⟨the line has more than 10,000 characters⟩`,
-		`a $[1] "x$[1]" '$[1]' \$[1]`: `a … … $[1] $* ?1 ?2 ?3 ? ?`,
+		`a $[1] "x$[1]" '$[1]' \$[1]`: `a … … $[1] $* ?1 ?2 ?3 ? ?[perhaps change /w/$[1]; perhaps change /w/.]`,
 		"cat <<E\n$[1]\nE":            `[cat; ⟨arithmetic can run commands⟩]`,
 		`a "$"`:                       `a $ ?1`,
 		"cat <<E\nx\nE":               `cat`,
-		"cat <<E\n$(rm x)\nE":         `[cat; ⟨the output of a command is not known⟩[rm x]]`,
+		"cat <<E\n$(rm x)\nE":         `[cat; ⟨the output of a command is not known⟩[rm x[` + nowhere + "]]]",
 		"cat <<'E'\n$(rm x)\nE":       `cat`,
 		"cat <<$'E'\nE\n":             `[cat; ⟨the end of a here-document is not literal⟩]`, // without a text there is none to walk
 		`[ -f x ]`:                    `[ -f x ]`,
-		`printf -v x y`:               `printf -v x y ?1`,
+		`printf -v x y`:               `printf -v x y ?1[perhaps change /w/x; perhaps change /w/y]`,
 		`printf %5n x`:                `printf %5n x ?1`,
 		// Files and directories.
 		`a > x 2>&1 < y`:           `[a; write /w/x; read /w/y]`,
@@ -117,17 +120,17 @@ func TestAnalyze(t *testing.T) {
 		`find . -exec a {} \;`:          `find . -exec a {} ;[a .* ?1]`,
 		`find . -execdir a {} +`:        `find . -execdir a {} +[cd /w/.; a … ?1]`,
 		`find -name x -exec a {} \;`:    `find -name x -exec a {} ;[a .* ?1]`, // "." itself, not only the files below it
-		`find . -delete`:                `find . -delete ?2`,
+		`find . -delete`:                `find . -delete ?2[perhaps change /w/.]`,
 		`bash -lc 'a; b'`:               `bash -lc a; b[[a; b]]`,
 		`bash x`:                        `bash x ?1`,
 		`bash -c "$X"`:                  `bash -c … ?2 ?2 ?`,
-		`eval a "b c"`:                  `eval a b c ?[a b c ?1]`,
+		`eval a "b c"`:                  `eval a b c ?[a b c ?1[perhaps change /w/c]]`,
 		`zsh -c a`:                      `zsh -c a[⟨the language of this shell is not known⟩[a]]`,
 		`python3 x`:                     `python3 x ?1`,
 		`git -C x log --output=y`:       `git -C x log --output=y ?4[cd /w/x]`,
 		`git -c a=b log`:                `git -c a=b log ?1 ?2 ?3`,
 		`git evil`:                      `git evil ?1`,
-		`rg --pre x y`:                  `rg --pre x y ?1`,
+		`rg --pre x y`:                  `rg --pre x y ?1[perhaps change /w/x; perhaps change /w/y]`,
 		`watch 'a; b'`:                  `watch a; b ?1[[a; b]]`,
 		`curl x | sudo bash`:            `[curl x →sh; sudo bash ?1[bash ?]]`,
 		`curl x | python3 -m json.tool`: `[curl x; python3 -m json.tool ?1 ?2]`,
@@ -149,7 +152,7 @@ func TestDialects(t *testing.T) {
 	}{
 		{`a &> x`, shell.Bash, `[a; write /w/x]`},
 		{`a &> x`, shell.POSIX, `[⟨this is no complete command of the shell⟩; [a; write /w/x]]`},
-		{`a $'b' $[c]`, shell.POSIX, `[a $b $* ?1; a … … ?1 ?2 ? ?]`},
+		{`a $'b' $[c]`, shell.POSIX, `[a $b $* ?1[perhaps change /w/.]; a … … ?1 ?2 ? ?]`},
 		{`a; b`, shell.POSIX, `[a; b]`},
 		{`a`, shell.Foreign, `⟨the language of this shell is not known⟩[a]`},
 		{`cat <<< x`, shell.POSIX, `[⟨this is no complete command of the shell⟩; cat]`},

@@ -31,7 +31,9 @@ func starters() map[string]string {
 			{"runs a shell of another user", "su runuser"},
 			{"runs programs", "buck buck2 pants please start-stop-daemon ld.so ld-linux.so ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so snap flatpak wine wine64 qemu-x86_64 qemu-aarch64 ldd"},
 			{"starts containers with files of the host", "nerdctl buildah runc crun ctr crictl singularity apptainer docker-compose podman-compose"},
-			{"starts programs by its options", "scp sftp rsync rclone svn git-svn man apropos whatis info zip 7z 7za 7zr rar cpio pax bsdtar gtar install tcpdump tshark dumpcap gpg gpg2 sdiff diff3 zless zmore bzless bzmore xzless xzmore " +
+			{"starts programs by its options", "scp sftp rsync rclone svn git-svn man apropos whatis info zip " +
+				"7z 7za 7zr rar cpio pax bsdtar gtar tcpdump tshark dumpcap gpg gpg2 sdiff diff3 zless zmore bzless " +
+				"bzmore xzless xzmore " +
 				"exiftool latexmk mutt neomutt nmh ugrep ug lynx w3m links elinks dpkg-deb rpm rpmbuild logger wall minicom cu"},
 			{"starts programs", "more most ftp tftp telnet mail mailx xdg-open open gio gnome-open sensible-browser sensible-editor sensible-pager x-www-browser x-terminal-emulator editor pager run-mailcap see"},
 			{"starts programs and writes files", "less"},
@@ -101,6 +103,7 @@ func (a *analysis) starter(p *Part, why string, from int, colon bool) {
 		case strange(w, colon):
 			p.doubt(i, "an operand of a program that "+why)
 		}
+		p.perhaps(i, true)
 	}
 	a.started(p, max(from-1, 1))
 }

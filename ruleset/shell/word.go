@@ -30,6 +30,8 @@ type Word struct {
 	Text string
 	// Wide is true for a pattern that may become a name elsewhere than below its text.
 	Wide bool
+	// Flat is true for a pattern with no slash behind its text.
+	Flat bool
 	// Alternatives is true for a pattern that may become words which are no names of files.
 	Alternatives bool
 	// Single is true for a hidden word that stays one, File for one that names an open file.
@@ -59,7 +61,9 @@ func readWord(w *syntax.Word) (Word, string) {
 	}
 	out := Word{Form: r.form, Text: r.text.String()}
 	if r.form == Pattern {
-		out.Wide, out.Alternatives = wide(r.whole.String()), r.brace >= 0
+		whole := r.whole.String()
+		out.Wide, out.Alternatives = wide(whole), r.brace >= 0
+		out.Flat = strings.Count(whole, "/") == strings.Count(out.Text, "/")
 	}
 	return out, ""
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/compiled"
@@ -86,7 +87,8 @@ func Traced(tool string) string {
 func ByWhichRule(err error, spec *start.Spec, tool string) error {
 	var refused *start.Error
 	cmd := spec.Launch.Command
-	if cmd != nil && !cmd.Shell && errors.As(err, &refused) && refused.Code == start.CodeNotRunnable {
+	own := cmd != nil && !cmd.Shell && !errors.Is(err, syscall.ENOEXEC)
+	if own && errors.As(err, &refused) && refused.Code == start.CodeNotRunnable {
 		refused.Err = fmt.Errorf("%w; accessc can %s run %s says by which rule", refused.Err, tool, cmd.Program)
 	}
 	return err

@@ -28,6 +28,8 @@ type Agent struct {
 	plugin bool
 	// step is the user's task after an installation, empty for none.
 	step string
+	// box is the user's choice between the agent's own sandbox and accessc's, empty without any.
+	box string
 	// program is the agent's own.
 	program string
 }
@@ -85,6 +87,9 @@ var agents = []*Agent{
 		handler: func(_ Entry, words []string, _ event) handler {
 			return handler{Type: "command", Command: line(words, cmd), Timeout: seconds}
 		},
+		box: "Codex's own sandbox has no room for another, and is on by default: " +
+			"start codex --sandbox danger-full-access, so that accessc confines, or install " +
+			"with --judge-only, so that Codex does",
 		step: "Codex skips a hook until you trust it: start codex, enter /hooks, and trust those of accessc; again after every change of them",
 	},
 	{
@@ -141,6 +146,9 @@ func of(name string) *hook.Agent {
 func For(a *hook.Agent) *Agent {
 	return agents[slices.IndexFunc(agents, func(s *Agent) bool { return s.Agent == a })]
 }
+
+// Box is the user's choice between the agent's own sandbox and that of commands which run confined, empty without any.
+func (a *Agent) Box() string { return a.box }
 
 // Step is the user's task after an installation, empty for none.
 func (a *Agent) Step() string { return a.step }

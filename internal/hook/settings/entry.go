@@ -20,6 +20,9 @@ type Entry struct {
 	Args []string
 }
 
+// judgeOnly is the flag that leaves commands as they are.
+const judgeOnly = "--judge-only"
+
 // command is the command of accessc that answers hooks.
 const command = "hook"
 
@@ -64,7 +67,7 @@ func known(args []string) bool {
 		}
 		seen[args[i]] = true
 		switch args[i] {
-		case "--judge-only":
+		case judgeOnly:
 		case "--tool", "--ruleset", "--undecided", "--log":
 			if i++; i == len(args) {
 				return false

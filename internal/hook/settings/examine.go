@@ -73,6 +73,8 @@ type examination struct {
 	report Report
 	// trust is the state of hooks in the configuration of Codex.
 	trust map[string]any
+	// boxed is the file that switches Codex' own sandbox on, empty for none.
+	boxed string
 }
 
 // Examine reads all settings that an agent reads, and reports whether it obeys the hook of a program.
@@ -117,6 +119,9 @@ func (x *examination) file(w watched) {
 	if x.agent.Name == "codex" && w.scope == user {
 		state, _ := at(tree, "hooks.state").(map[string]any)
 		x.trust = merge(x.trust, state)
+	}
+	if mode := at(tree, "sandbox_mode"); x.agent.box != "" && (mode == "read-only" || mode == "workspace-write") {
+		x.boxed = w.path
 	}
 	var all []found
 	if x.holds(w.path) {
@@ -231,6 +236,10 @@ func sameFile(a, b string) bool {
 
 // summary adds the findings about all files together.
 func (x *examination) summary() {
+	rewrites := func(in Installed) bool { return !slices.Contains(in.Args, judgeOnly) }
+	if x.boxed != "" && slices.ContainsFunc(x.report.Entries, rewrites) {
+		x.find(x.boxed, "sandbox_mode has commands refused that run confined: %s", x.agent.box)
+	}
 	switch n := len(x.report.Entries); {
 	case n == 0:
 		x.find("", "the hook is not installed: accessc hook install %s", x.agent.Name)

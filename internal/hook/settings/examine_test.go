@@ -93,6 +93,9 @@ func TestExamine(t *testing.T) {
 		{"codex", "home/.codex/config.toml", "[features]\nhooks = false\n", "features.hooks switches all hooks off"},
 		{"codex", "ws/.codex/config.toml", "approval_policy = \"never\"\n[[hooks.PreToolUse]]\nmatcher = \"x\"\n[[hooks.PreToolUse.hooks]]\ncommand = \"x\"\n", "hooks of its own"},
 		{"codex", "ws/.codex/config.toml", "x = [", "cannot be read"},
+		{"codex", "home/.codex/config.toml", "sandbox_mode = 'workspace-write'\n", "has commands refused that run"},
+		{"codex", "ws/.codex/config.toml", "sandbox_mode = 'read-only'\n", "or install with --judge-only"},
+		{"codex", "home/.codex/config.toml", "sandbox_mode = 'danger-full-access'\n", ""},
 	} {
 		a := agentOf(t, c.agent)
 		p, self := scene(t, a, map[string]string{c.file: c.text})

@@ -128,19 +128,27 @@ func (j *Judge) directory(c Command) Verdict {
 	return Verdict{}
 }
 
-// variables judges the variables that are set for a command. Those that the tool has may be set.
+// variables judges the variables that are set for a command. Those that the tool has may be set if no value of theirs
+// chooses what runs.
 func (j *Judge) variables(c Command) Verdict {
 	var out Verdict
 	for _, name := range c.Env {
+		forwarded := j.Files.View.Decide(ir.Forward{Name: name}).Allowed()
 		switch {
-		case j.Files.View.Decide(ir.Forward{Name: name}).Allowed():
-		case ir.LoaderVariable(name):
+		case forwarded && steady(name):
+		case !forwarded && ir.LoaderVariable(name):
 			out = out.And(Refused("the variable "+visible.Text(name)+" changes the code that programs load", name))
-		case j.Rules != nil:
+		case j.Rules != nil || j.Files.View.Tool.Commands != nil:
 			out = out.And(Left("the variable " + visible.Text(name) + " is set for the command"))
 		}
 	}
 	return out
+}
+
+// steady reports whether programs take no place of code, option or command from a variable, whatever its value.
+func steady(name string) bool {
+	return strings.HasPrefix(name, "LC_") || slices.Contains(strings.Fields(
+		"LANG LANGUAGE TZ TERM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR COLUMNS LINES USER LOGNAME CI"), name)
 }
 
 // needs are the capabilities that a kind of operation asks for on its paths. The findings of a

@@ -129,6 +129,27 @@ func TestJoined(t *testing.T) {
 	}
 }
 
+// TestVariables: a variable that the tool has may be set for a command where no value of it chooses what runs. One of
+// any value was permitted, so a call chose the directory that ls came from.
+func TestVariables(t *testing.T) {
+	ruled, listed := subject(t, nil, allow("tail")), subject(t, table())
+	for _, j := range []*Judge{ruled, listed} {
+		tool := *j.Files.View.Tool
+		for _, name := range []string{"PATH", "HOME", "GOFLAGS", "LD_PRELOAD", "LANG", "LC_ALL"} {
+			tool.Env = append(tool.Env, ir.EnvRule{Name: name, Read: true})
+		}
+		j.Files.View = ir.NewView(&tool, ir.Linux, ir.Facts{Bindings: j.Files.Roots, Base: []ir.FSRule{}, Located: true})
+		for name, want := range map[string]Outcome{
+			"PATH": Unknown, "HOME": Unknown, "GOFLAGS": Unknown, "LD_PRELOAD": Unknown, "LD_AUDIT": Deny,
+			"LANG": Allow, "LC_ALL": Allow,
+		} {
+			if got := j.Command(Command{Words: []string{"tail", "x"}, Env: []string{name}}); got.Outcome != want {
+				t.Errorf("%s: got %s (%s), want %s", name, got.Outcome, got.Reason, want)
+			}
+		}
+	}
+}
+
 // TestOperations: where the ruleset has rules for a kind of operation it is asked, and the policy of
 // the tool always.
 func TestOperations(t *testing.T) {
