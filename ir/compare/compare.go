@@ -178,7 +178,8 @@ func Policies(old, new Policy) []Difference {
 	c := newComparison(old.Tool, new.Tool, ir.Linux)
 	if !sameFiles(old.Tool, new.Tool) {
 		own := c.trees(func(r ir.Root) bool { return r.Kind != ir.System })
-		out = append(c.files(own), c.moves(own)...)
+		out = c.files(own)
+		out = append(out, aside(c.moves(own), out)...)
 		if c.unclear {
 			out = append(out, tooManyNames())
 		}

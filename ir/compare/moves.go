@@ -30,6 +30,7 @@ func (c *comparison) moves(trees []*placeTree) []Difference {
 				continue
 			}
 			if d, ok := c.move(a.text(), a.ends[0], b.text(), other(b, a)); ok {
+				d.Beside = a.old == a.new && b.old == b.new // of directories that could hold such names
 				out = append(out, d)
 			}
 		}
@@ -41,6 +42,14 @@ func (c *comparison) moves(trees []*placeTree) []Difference {
 		}
 	}
 	return append(out, gather(pins)...)
+}
+
+// aside leaves moves aside only where a difference between the capabilities says the same.
+func aside(moves, files []Difference) []Difference {
+	for i := range moves {
+		moves[i].Beside = moves[i].Beside && slices.ContainsFunc(files, func(d Difference) bool { return d.Wider == moves[i].Wider })
+	}
+	return moves
 }
 
 func flatten(t *placeTree) []*place {

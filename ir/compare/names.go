@@ -178,12 +178,18 @@ func (c *comparison) widerNames(trees []*placeTree, wider bool) []Difference {
 		of = ir.All.Without(ir.Execute)
 	}
 	var out []Difference
-	seen := map[[2]*ir.FSRule]ir.CapSet{}
+	seen, named := map[[2]*ir.FSRule]ir.CapSet{}, map[[2]*ir.FSRule]ir.CapSet{}
 	for _, t := range trees {
 		for _, p := range all(t) {
 			for _, n := range p.byName {
-				if more := n.more(wider) & of; more != 0 && more != p.more(wider)&of && !seen[n.by].Contains(more) {
+				more := n.more(wider) & of
+				if n.guarded && named[n.named()].Contains(more) {
+					continue // there are many protected paths, and names in them are no other than elsewhere
+				}
+				named[n.named()] |= more
+				if more != 0 && more != p.more(wider)&of && !seen[n.by].Contains(more) {
 					d := c.nameDifference(n, more, wider)
+					d.Except = n.exceptPaths(t, more, wider)
 					if seen[n.by] != 0 { // the names in a part of the place alone
 						d.Where = n.names(func(*ir.FSRule) ir.Location { return n.in })
 					}
@@ -204,6 +210,34 @@ func (c *comparison) widerNames(trees []*placeTree, wider bool) []Difference {
 		}
 	}
 	return gather(out)
+}
+
+// exceptPaths are the paths with rules of their own among the names that do not differ like the others.
+func (n *nameCell) exceptPaths(t *placeTree, more ir.CapSet, wider bool) []string {
+	var out []string
+	for _, p := range all(t) {
+		matched := slices.ContainsFunc(n.by[:], func(r *ir.FSRule) bool {
+			if r == nil || !r.ByName() {
+				return false
+			}
+			length, ok := r.Matches(p.at)
+			return ok && length == len(p.at.Path)
+		})
+		if matched && p.named && !p.guarded && p.more(wider)&more != more {
+			out = append(out, p.at.Short())
+		}
+	}
+	return out
+}
+
+// named are the rules by name that decide, nil where a rule on a path does.
+func (n *nameCell) named() (out [2]*ir.FSRule) {
+	for i, r := range n.by {
+		if r != nil && r.ByName() {
+			out[i] = r
+		}
+	}
+	return out
 }
 
 func (c *comparison) nameDifference(n *nameCell, more ir.CapSet, wider bool) Difference {
