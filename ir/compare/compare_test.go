@@ -22,7 +22,7 @@ func universe() []ir.Location {
 	for depth := range 3 {
 		var next []string
 		if depth == 2 {
-			all = all[:len(names)+1]
+			all = append(slices.Clone(names), "fresh", ".env", ".envx")
 		}
 		for _, p := range last {
 			for _, n := range all {

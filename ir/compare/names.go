@@ -178,29 +178,35 @@ func (c *comparison) widerNames(trees []*placeTree, wider bool) []Difference {
 		of = ir.All.Without(ir.Execute)
 	}
 	var out []Difference
-	seen, named := map[[2]*ir.FSRule]ir.CapSet{}, map[[2]*ir.FSRule]ir.CapSet{}
+	type told struct {
+		by   [2]*ir.FSRule
+		more ir.CapSet
+	}
+	seen, named, sum := map[[2]*ir.FSRule]bool{}, map[told]bool{}, map[[2]*ir.FSRule]ir.CapSet{}
 	for _, t := range trees {
 		for _, p := range all(t) {
 			for _, n := range p.byName {
-				more := n.more(wider) & of
-				if n.guarded && named[n.named()].Contains(more) {
-					continue // there are many protected paths, and names in them are no other than elsewhere
-				}
-				named[n.named()] |= more
-				if more != 0 && more != p.more(wider)&of && !seen[n.by].Contains(more) {
+				by, more := n.named(), n.more(wider)&of
+				// There are many protected paths, and names in them are no other than elsewhere.
+				known := named[told{by, more}] || n.guarded && sum[by].Contains(more)
+				if more != 0 && more != p.more(wider)&of && !known {
 					d := c.nameDifference(n, more, wider)
 					d.Except = n.exceptPaths(t, more, wider)
-					if seen[n.by] != 0 { // the names in a part of the place alone
-						d.Where = n.names(func(*ir.FSRule) ir.Location { return n.in })
-					}
-					seen[n.by] |= more
+					d.Where = n.names(func(r *ir.FSRule) ir.Location {
+						if n.in.Under(r.At) {
+							return n.in // a part of the place that the rule counts from
+						}
+						return r.At
+					})
+					named[told{by, more}] = true
+					sum[by] |= more
 					out = append(out, d)
 				}
 				executes := ir.Caps(ir.Execute)
-				if !tables || n.more(wider)&executes == 0 || p.more(wider)&executes != 0 || seen[n.by].Has(ir.Execute) {
+				if !tables || n.more(wider)&executes == 0 || p.more(wider)&executes != 0 || seen[by] {
 					continue
 				}
-				seen[n.by] = seen[n.by].With(ir.Execute)
+				seen[by] = true
 				d := c.nameDifference(n, executes, wider)
 				var relevant bool
 				if d.Example, relevant = c.started(region[*place, ir.CapSet]{item: n.place}, wider); relevant {
