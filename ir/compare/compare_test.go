@@ -19,11 +19,8 @@ func universe() []ir.Location {
 	all := append(slices.Clone(names), "fresh", "ab", "bb", ".env", ".envx")
 	out := []ir.Location{ir.In("")}
 	last := []string{""}
-	for depth := range 3 {
+	for range 3 {
 		var next []string
-		if depth == 2 {
-			all = append(slices.Clone(names), "fresh", ".env", ".envx")
-		}
 		for _, p := range last {
 			for _, n := range all {
 				next = append(next, strings.TrimPrefix(p+"/"+n, "/"))
