@@ -229,7 +229,7 @@ func (n *nameCell) exceptPaths(t *placeTree, more ir.CapSet, wider bool) []strin
 			length, ok := r.Matches(p.at)
 			return ok && length == len(p.at.Path)
 		})
-		if matched && p.named && !p.guarded && p.more(wider)&more != more {
+		if matched && p.at != n.in && p.at.Under(n.in) && !p.guarded && p.more(wider)&more != more {
 			out = append(out, p.at.Short())
 		}
 	}
