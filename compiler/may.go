@@ -54,6 +54,7 @@ func (s scope) mayRule(v *source.Value) (*mayDraft, bool) {
 }
 
 // mayPath refuses what cannot be granted during a run.
+// See RATIONALE D473.
 func (s scope) mayPath(t *source.Table) bool {
 	why := map[string]string{
 		"name":    "the tool gets its variables when it starts, and no other ones later",

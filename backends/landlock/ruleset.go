@@ -46,6 +46,7 @@ func (s *ruleset) findLacks(r *ir.Region) ir.CapSet {
 }
 
 // findLacksByName records the capabilities that rules by name take away in r and everything below it.
+// See RATIONALE D472.
 func (s *ruleset) findLacksByName(r *ir.Region) ir.CapSet {
 	lacks := s.takenByName(r)
 	for _, b := range r.Below {
