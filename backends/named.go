@@ -4,19 +4,28 @@ import "github.com/accessc/accessc/ir"
 
 // Named is a rule by name in a region, for means that know places and no names.
 type Named struct {
+	ir.Entry
 	Region *ir.Region // the rule is about names in it and below
 	Caps   ir.CapSet  // what the rule grants there
+}
+
+// NamedIn lists the rules by name in a region, in the order in which ties are decided.
+func NamedIn(r *ir.Region) []Named {
+	out := make([]Named, len(r.ByName))
+	for i, e := range r.ByName {
+		out[i] = Named{e, r, e.Rule.Caps}
+		if r.Guard.Rule != nil {
+			out[i].Caps &^= ir.Write
+		}
+	}
+	return out
 }
 
 // AddNamed adds the rules by name in a tree of regions.
 func AddNamed(to map[ir.RuleID][]Named, top *ir.Region) {
 	top.Walk(func(r *ir.Region) {
-		for _, e := range r.ByName {
-			caps := e.Rule.Caps
-			if r.Guard.Rule != nil {
-				caps &^= ir.Write
-			}
-			to[e.ID] = append(to[e.ID], Named{r, caps})
+		for _, n := range NamedIn(r) {
+			to[n.ID] = append(to[n.ID], n)
 		}
 	})
 }

@@ -166,9 +166,10 @@ func (r *Region) ID() RuleID {
 func (r *Region) IsRoot() bool { return r.At.Path == "" }
 
 // Guarded reports whether r is a protected path that a rule around it would let a tool
-// write.
+// write, also where a rule by name decides about reading it.
 func (r *Region) Guarded() bool {
-	return r.Named && r.Governing.Rule != nil && r.Governing.Rule.Guards()
+	by := r.Governing.Rule
+	return r.Named && by != nil && (by.Guards() || by.ByName() && r.Guard.Rule != nil && r.Guard.Rule.At == r.At)
 }
 
 // LeadsToGuarded reports whether r is a protected path, or a name that no rule is written for

@@ -171,7 +171,7 @@ func TestDocumentAgainstPolicy(t *testing.T) {
 	compared.Store(0)
 	const per = 400
 	irtest.Check(t, 1000, per, func(rt *rapid.T) {
-		x := newTrial(rt, irtest.Tool(rt, irtest.Plain, 5))
+		x := newTrial(rt, irtest.ToolByName(rt, irtest.Plain, 5))
 		for range per {
 			x.access(rt)
 		}
@@ -183,7 +183,7 @@ func TestDocumentAgainstPolicy(t *testing.T) {
 // sentence wherever it is not exact.
 func TestEveryCell(t *testing.T) {
 	irtest.Check(t, 600, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 5)
+		tool := irtest.ToolByName(rt, irtest.Plain, 5)
 		tool.Net = irtest.NetRules(rt, 4)
 		tool.Env = append(tool.Env, ir.EnvRule{Name: "GO", Prefix: true, Read: rapid.Bool().Draw(rt, "go")})
 		tool.May = []ir.FSRule{{At: ir.In("secrets"), Caps: ir.All}}

@@ -12,7 +12,7 @@ import (
 func (p *profile) rules(w *writer) {
 	p.baseGroups(w)
 	p.walk(func(r *ir.Region) {
-		if grouped(r) || protects(r) && !r.IsRoot() {
+		if grouped(r) || r.Guarded() && !r.IsRoot() {
 			return
 		}
 		if written(r) {
@@ -36,7 +36,7 @@ func (p *profile) guarded(w *writer, r *ir.Region) {
 	collect = func(r *ir.Region) {
 		for _, b := range r.Below {
 			switch {
-			case protects(b):
+			case b.Guarded():
 				paths = append(paths, b)
 			case !written(b) && !namesAt(b):
 				collect(b)
@@ -59,12 +59,6 @@ func (p *profile) guarded(w *writer, r *ir.Region) {
 			p.names(w, b)
 		}
 	}
-}
-
-// protects reports whether r is a protected path, also where a rule by name decides about reading it.
-func protects(r *ir.Region) bool {
-	by := r.Governing.Rule
-	return r.Guarded() || r.Named && by != nil && by.ByName() && r.Guard.Rule != nil && r.Guard.Rule.At == r.At
 }
 
 // region writes the statements of a region.
