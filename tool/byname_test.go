@@ -14,7 +14,7 @@ import (
 const rulesByName = `"fs": [{"lexical_path": ""}],
 		"fs_by_name": [
 			{"lexical_path": "", "read": true, "update": true},
-			{"lexical_path": "", "names": ["*.pem", ".env"]},
+			{"lexical_path": "", "names": ["*.KEY", "*.pem", ".env"]},
 			{"lexical_path": "", "names": ["made"], "read": true, "create": true, "update": true, "delete": true},
 			{"lexical_path": "src/.env", "read": true},
 			{"lexical_path": "fork", "external": true, "approved_target": "ROOT/fork", "read": true},
@@ -69,7 +69,7 @@ func TestByName(t *testing.T) {
 		}
 	}
 	_, err := c.CheckRead("src/deep/.env")
-	if want := "read of src/deep/.env is denied by the rule on ./**/{*.pem,.env}; read is granted at ., ./**/made, src/.env, fork"; err == nil || err.Error() != want {
+	if want := "read of src/deep/.env is denied by the rule on ./**/{*.KEY,*.pem,.env}; read is granted at ., ./**/made, src/.env, fork"; err == nil || err.Error() != want {
 		t.Errorf("got %v,\nwant %s", err, want)
 	}
 }
@@ -78,7 +78,7 @@ func TestByName(t *testing.T) {
 func TestByNameFolded(t *testing.T) {
 	c := byNamePolicy(t)
 	c.decideBy(c.tool, true)
-	for path, want := range map[string]bool{"x.PEM": false, "X.Pem": false, ".ENV": false, "README": true, "fork/d/KEY2": false, "fork/d/lock": true} {
+	for path, want := range map[string]bool{"x.PEM": false, "X.Pem": false, "a.key": false, ".ENV": false, "README": true, "fork/d/KEY2": false, "fork/d/lock": true} {
 		if _, err := c.CheckRead(path); (err == nil) != want {
 			t.Errorf("%s: %v, want %v", path, err, want)
 		}
