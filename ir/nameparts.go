@@ -28,8 +28,8 @@ func (p NamePart) Run() bool { return p.item.kind == itemRun }
 // Folded reports whether the part stands for a character where upper and lower case are not told apart.
 func (p NamePart) Folded(r rune) bool { return p.item.folded(r) }
 
-// FoldedRunes lists the characters that the part stands for where upper and lower case are not told apart, and is false where
-// they are more than limit.
+// FoldedRunes lists the characters that the part stands for where upper and lower case are not told apart, and is
+// false where they are more than limit.
 func (p NamePart) FoldedRunes(limit int) (out []rune, ok bool) {
 	switch {
 	case p.item.kind == itemChar:
@@ -59,8 +59,8 @@ func orbit(r rune) []rune {
 	return out
 }
 
-// FoldNames rewrites patterns to others that match, with regard to case, the names that these match without. A set of very many
-// characters stays as it is.
+// FoldNames rewrites patterns to others that match, with regard to case, the names that these match without. A set of
+// very many characters stays as it is.
 func FoldNames(patterns []string) []string {
 	out := make([]string, len(patterns))
 	for i, p := range patterns {

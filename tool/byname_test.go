@@ -27,10 +27,12 @@ func byNamePolicy(t *testing.T) *Policy {
 	t.Helper()
 	dir := lay(t)
 	for _, name := range []string{
-		"ws/.env", "ws/src/.env", "ws/src/deep/.env", "ws/src/a.pem/b", "ws/x.PEM", "ws/made/f", "ws/a/made/.env", "ws/a/.env/made", "fork/d/key1", "fork/d/lock",
+		"ws/.env", "ws/src/.env", "ws/src/deep/.env", "ws/src/a.pem/b", "ws/x.PEM", "ws/made/f", "ws/a/made/.env",
+		"ws/a/.env/made", "fork/d/key1", "fork/d/lock",
 	} {
 		p := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), testbuild.WriteFile(p, []byte(name), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), testbuild.WriteFile(p, []byte(name),
+			0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,8 +51,10 @@ func byNamePolicy(t *testing.T) *Policy {
 func TestByName(t *testing.T) {
 	c := byNamePolicy(t)
 	for path, want := range map[string]ir.CapSet{
-		"README": ir.Caps(ir.Read, ir.Update), ".env": 0, "src/.env": ir.Caps(ir.Read), "src/deep/.env": 0, "src/a.pem/b": 0, "src/new.pem": 0, "settings": 0,
-		"made/f": ir.Write.With(ir.Read), "a/made/.env": 0, "a/.env/made": ir.Write.With(ir.Read), "a/.env/other": 0, "fork/d/key1": 0, "fork/d/lock": ir.Caps(ir.Read),
+		"README": ir.Caps(ir.Read, ir.Update), ".env": 0, "src/.env": ir.Caps(ir.Read), "src/deep/.env": 0,
+		"src/a.pem/b": 0, "src/new.pem": 0, "settings": 0,
+		"made/f": ir.Write.With(ir.Read), "a/made/.env": 0, "a/.env/made": ir.Write.With(ir.Read), "a/.env/other": 0,
+		"fork/d/key1": 0, "fork/d/lock": ir.Caps(ir.Read),
 		"x.PEM": ir.Caps(ir.Read, ir.Update),
 	} {
 		if foldsNames && path == "x.PEM" {
@@ -59,7 +63,8 @@ func TestByName(t *testing.T) {
 		for need, check := range map[ir.Capability]func(string) (string, error){
 			ir.Read: c.CheckRead, ir.Create: c.CheckCreate, ir.Update: c.CheckUpdate, ir.Delete: c.CheckDelete,
 		} {
-			if _, err := check(path); need != ir.Delete && (err == nil) != want.Has(need) || need == ir.Delete && path != "settings" && (err == nil) != want.Has(need) {
+			if _, err := check(path); need != ir.Delete && (err == nil) != want.Has(need) || need == ir.Delete &&
+				path != "settings" && (err == nil) != want.Has(need) {
 				t.Errorf("%s of %s: %v, want %v", need, path, err, want.Has(need))
 			}
 		}
@@ -69,7 +74,8 @@ func TestByName(t *testing.T) {
 		}
 	}
 	_, err := c.CheckRead("src/deep/.env")
-	if want := "read of src/deep/.env is denied by the rule on ./**/{*.KEY,*.pem,.env}; read is granted at ., ./**/made, src/.env, fork"; err == nil || err.Error() != want {
+	if want := "read of src/deep/.env is denied by the rule on ./**/{*.KEY,*.pem,.env}; read is granted at ., " +
+		"./**/made, src/.env, fork"; err == nil || err.Error() != want {
 		t.Errorf("got %v,\nwant %s", err, want)
 	}
 }
@@ -78,18 +84,23 @@ func TestByName(t *testing.T) {
 func TestByNameFolded(t *testing.T) {
 	c := byNamePolicy(t)
 	c.decideBy(c.tool, true)
-	for path, want := range map[string]bool{"x.PEM": false, "X.Pem": false, "a.key": false, ".ENV": false, "README": true, "fork/d/KEY2": false, "fork/d/lock": true} {
+	for path, want := range map[string]bool{"x.PEM": false, "X.Pem": false, "a.key": false, ".ENV": false,
+		"README": true, "fork/d/KEY2": false, "fork/d/lock": true} {
 		if _, err := c.CheckRead(path); (err == nil) != want {
 			t.Errorf("%s: %v, want %v", path, err, want)
 		}
 	}
 }
 
-// TestPatternsRefused: patterns in another form than a policy has are refused: they would match nothing, or other names.
+// TestPatternsRefused: patterns in another form than a policy has are refused: they would match nothing, or other
+// names.
 func TestPatternsRefused(t *testing.T) {
-	for _, names := range []string{`["*.pem", ".env", "a/b"]`, `["b", "a"]`, `["[a"]`, `["..", "a"]`, `["**"]`, `["e\u0301"]`, `[]`} {
-		text := strings.Replace(policy, `"fs": [`, `"fs": [{"lexical_path": ""}], "fs_by_name": [{"lexical_path": "", "names": `+names+`}], "none": [`, 1)
-		if _, err := Parse([]byte(strings.ReplaceAll(text, "ROOT", filepath.ToSlash(lay(t))))); !errors.Is(err, ErrContext) {
+	for _, names := range []string{`["*.pem", ".env", "a/b"]`, `["b", "a"]`, `["[a"]`, `["..", "a"]`, `["**"]`,
+		`["e\u0301"]`, `[]`} {
+		text := strings.Replace(policy, `"fs": [`,
+			`"fs": [{"lexical_path": ""}], "fs_by_name": [{"lexical_path": "", "names": `+names+`}], "none": [`, 1)
+		if _, err := Parse([]byte(strings.ReplaceAll(text, "ROOT", filepath.ToSlash(lay(t))))); !errors.Is(err,
+			ErrContext) {
 			t.Errorf("%s: %v", names, err)
 		}
 	}

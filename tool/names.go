@@ -85,8 +85,8 @@ func foldedPolicy(t *ir.Tool) *ir.Tool {
 	return &out
 }
 
-// foldedNames are patterns that match the folded form of the names that these match, and may match more: a policy is asked as it is
-// written as well.
+// foldedNames are patterns that match the folded form of the names that these match, and may match more: a policy is
+// asked as it is written as well.
 func foldedNames(patterns []string) []string {
 	var out []string
 	for _, p := range patterns {

@@ -52,8 +52,9 @@ type Access struct {
 	// the workspace have them, and absent
 	// where they are the tool's own.
 	Home string `json:"home,omitempty"`
-	// FS are the rules in the order of the policy. Where some are by name it denies everything, and ByName has all rules in its place: a
-	// reader that does not know names would take one for a rule on the path itself, or not see what it denies.
+	// FS are the rules in the order of the policy. Where some are by name it denies everything, and ByName has all
+	// rules in its place: a reader that does not know names would take one for a rule on the path itself, or not see
+	// what it denies.
 	FS     []FSRule `json:"fs"`
 	ByName []FSRule `json:"fs_by_name,omitempty"`
 	// Protected names the list of paths that a rule around them does not let be changed;
@@ -89,8 +90,8 @@ type Base struct {
 // below one, which grants nothing; a name of the root that begins with "~" has "./" before it.
 type FSRule struct {
 	LexicalPath string `json:"lexical_path"` // as the policy has it
-	// Names are the patterns of a rule by name, which is about each path below whose last component matches one; absent for a rule on
-	// the path itself. Only rules of ByName have some.
+	// Names are the patterns of a rule by name, which is about each path below whose last component matches one;
+	// absent for a rule on the path itself. Only rules of ByName have some.
 	Names    []string `json:"names,omitempty"`
 	External bool     `json:"external"` // on a symlink that leads out of the workspace
 	// ApprovedTarget is the target of an external rule, nil for other rules.
@@ -149,6 +150,7 @@ type Command struct {
 }
 
 // Rules are the rules on files, in the order of the policy.
+// See RATIONALE D477.
 func (a *Access) Rules() []FSRule {
 	if a.ByName != nil {
 		return a.ByName

@@ -120,18 +120,22 @@ func TestReadersWithoutNames(t *testing.T) {
 	})
 }
 
-// TestNamesRefused: names in the list that readers without names read, rules beside them there, and lists of no name are refused.
+// TestNamesRefused: names in the list that readers without names read, rules beside them there, and lists of no name
+// are refused.
 func TestNamesRefused(t *testing.T) {
 	const base = `{"root":"/w","access":{"base":{"name":"none","version":3},`
 	for _, fs := range []string{
-		`"fs":[{"lexical_path":"","names":[".env"],"read":true}]`, `"fs":[{"lexical_path":"","read":true}],"fs_by_name":[{"lexical_path":"","names":[".env"]}]`,
-		`"fs":[{"lexical_path":""}],"fs_by_name":[{"lexical_path":"","names":[],"read":true}]`, `"fs":[{"lexical_path":"","names":[]}]`,
+		`"fs":[{"lexical_path":"","names":[".env"],"read":true}]`,
+		`"fs":[{"lexical_path":"","read":true}],"fs_by_name":[{"lexical_path":"","names":[".env"]}]`,
+		`"fs":[{"lexical_path":""}],"fs_by_name":[{"lexical_path":"","names":[],"read":true}]`,
+		`"fs":[{"lexical_path":"","names":[]}]`,
 	} {
 		if tool, err := read([]byte(base + fs + `}}`)); !errors.Is(err, contextjson.ErrContext) {
 			t.Errorf("%s: %+v, %v", fs, tool, err)
 		}
 	}
-	if _, err := read([]byte(base + `"fs":[{"lexical_path":""}],"fs_by_name":[{"lexical_path":"","names":[".env"]}]}}`)); err != nil {
+	if _, err := read([]byte(base +
+		`"fs":[{"lexical_path":""}],"fs_by_name":[{"lexical_path":"","names":[".env"]}]}}`)); err != nil {
 		t.Error(err)
 	}
 }

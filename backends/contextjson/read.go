@@ -107,7 +107,8 @@ func (a *Access) protected(path string) ir.ProtectedPath {
 	return out
 }
 
-// checkNames refuses names where a reader that does not know them would see rules, and lists of none, which would be about the path.
+// checkNames refuses names where a reader that does not know them would see rules, and lists of none, which would be
+// about the path.
 func (a *Access) checkNames() error {
 	for _, r := range a.FS {
 		if r.Names != nil || a.ByName != nil && !reflect.DeepEqual(r, denyFS) {

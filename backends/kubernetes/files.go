@@ -25,7 +25,8 @@ type conversion struct {
 
 func newConversion(t *ir.Tool) *conversion {
 	view := ir.NewView(t, ir.Linux, ir.Facts{})
-	c := &conversion{tool: t, view: view, tops: view.Tree(), byRule: map[ir.RuleID][]*ir.Region{}, byName: map[ir.RuleID][]backends.Named{},
+	c := &conversion{tool: t, view: view, tops: view.Tree(), byRule: map[ir.RuleID][]*ir.Region{},
+		byName: map[ir.RuleID][]backends.Named{},
 		mounts: []mount{}, from: map[string]ir.Rule{}, mounted: map[*ir.Region]bool{}}
 	for _, top := range c.tops {
 		top.Walk(func(r *ir.Region) {

@@ -106,7 +106,8 @@ func (c *conversion) rule(cell ir.Cell, r *ir.FSRule) ir.Held {
 			given = ir.All
 		}
 		held = append(held, n.Held(cell.Aspect, given, whyByName, whyNoName))
-		held = append(held, backends.When(cell.Aspect == ir.AspectMove && is == readWrite, backends.Stricter(whyMounts)))
+		held = append(held, backends.When(cell.Aspect == ir.AspectMove && is == readWrite,
+			backends.Stricter(whyMounts)))
 	}
 	return backends.Join(held...)
 }

@@ -32,7 +32,8 @@ func compile(t fatal, b Backend, tool *ir.Tool) (*objects, []byte) {
 }
 
 // strict are the causes that say that a cell permits less.
-var strict = []ir.CauseID{whyNoName, whyWhole, whyGuards, whyUnread, whyExternal, whyMounts, whySpecial, whyForm, whyRequests, whyAddresses, whyListen, whyValues, whyDeadline, whyAsk}
+var strict = []ir.CauseID{whyNoName, whyWhole, whyGuards, whyUnread, whyExternal, whyMounts, whySpecial, whyForm,
+	whyRequests, whyAddresses, whyListen, whyValues, whyDeadline, whyAsk}
 
 func permitsLess(h ir.Held) bool { return slices.ContainsFunc(strict, h.Cites) }
 

@@ -7,11 +7,13 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestByName: what a rule by name takes away is granted in no directory that it is about, and what it gives stays closed.
+// TestByName: what a rule by name takes away is granted in no directory that it is about, and what it gives stays
+// closed.
 func TestByName(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{
-		{At: ir.In(""), Caps: ir.Caps(ir.Read, ir.Update)}, {At: ir.In("src"), Names: []string{".env", "*.pem"}, Caps: ir.Caps(ir.Update)},
+		{At: ir.In(""), Caps: ir.Caps(ir.Read, ir.Update)}, {At: ir.In("src"), Names: []string{".env", "*.pem"},
+			Caps: ir.Caps(ir.Update)},
 		{At: ir.In("doc"), Names: []string{"out"}, Caps: ir.All},
 	}
 	q := &question{view: ir.NewView(tool, ir.Linux, ir.Facts{}), bind: bindings(tool)}
@@ -31,8 +33,10 @@ func TestByName(t *testing.T) {
 			all, some := kernel.permits(capability, abs)
 			for _, e := range q.view.Entries() {
 				row, _ := ledger.Cell(ir.FS, e.ID, ir.AspectOf(capability), ir.Linux, 6)
-				if v.Rule == ir.Rule(e.Rule) && (some && !v.Allowed() || v.Allowed() && !all && !permitsLess(row.Held)) {
-					t.Errorf("%s %s: policy %v, configuration %v %v, row %+v", capability, name, v.Allowed(), all, some, row)
+				if v.Rule == ir.Rule(e.Rule) && (some && !v.Allowed() || v.Allowed() && !all &&
+					!permitsLess(row.Held)) {
+					t.Errorf("%s %s: policy %v, configuration %v %v, row %+v", capability, name, v.Allowed(), all,
+						some, row)
 				}
 			}
 		}

@@ -133,12 +133,13 @@ func (g *grants) findLacks(r *ir.Region) ir.CapSet {
 	return lacks
 }
 
-// names makes regions for the names in r that rules by name are about. Landlock knows no names, so what a rule by name withholds is
-// granted nowhere around them.
+// names makes regions for the names in r that rules by name are about. Landlock knows no names, so what a rule by
+// name withholds is granted nowhere around them.
 // See RATIONALE D476.
 func (g *grants) names(r *ir.Region) []*ir.Region {
 	for _, n := range backends.NamedIn(r) {
-		in := &ir.Region{At: r.At.Child(n.Rule.Names[0]), Name: n.Rule.Names[0], Caps: n.Caps, Governing: n.Entry, Above: r}
+		in := &ir.Region{At: r.At.Child(n.Rule.Names[0]), Name: n.Rule.Names[0], Caps: n.Caps, Governing: n.Entry,
+			Above: r}
 		g.named[r] = append(g.named[r], in)
 		g.byRule[n.ID] = append(g.byRule[n.ID], in)
 	}

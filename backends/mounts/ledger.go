@@ -39,7 +39,8 @@ type Means struct {
 // the program gives the tool one of its own. The rows are of no platform, like those of every backend
 // whose program may run anywhere.
 func (p *Plan) Ledger(m Means) ir.Ledger {
-	w := &ledgerWriter{Plan: p, means: m, byRule: map[ir.RuleID][]*ir.Region{}, byName: map[ir.RuleID][]backends.Named{}}
+	w := &ledgerWriter{Plan: p, means: m, byRule: map[ir.RuleID][]*ir.Region{},
+		byName: map[ir.RuleID][]backends.Named{}}
 	w.proc = slices.ContainsFunc(p.Mounts, func(m Mount) bool { return m.Kind == Processes })
 	for _, top := range p.tops {
 		top.Walk(func(r *ir.Region) {
@@ -137,6 +138,7 @@ func (w *ledgerWriter) writable(id ir.RuleID) bool {
 }
 
 // named says how one aspect of a rule by name is held in a region: as the mount gives it that shows the region.
+// See RATIONALE D475.
 func (w *ledgerWriter) named(n backends.Named, a ir.Aspect) ir.Held {
 	at := w.laid[n.Region]
 	has := at.shows()

@@ -6,9 +6,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// deepest is how many directories below a name two rules by name are told apart that grant different things. Their expressions are
-// written once for each, from the deepest up to the names themselves: so the name that is nearest to the end of a path decides.
-// Two names with more below both get nothing.
+// deepest is how many directories below a name two rules by name are told apart that grant different things. Their
+// expressions are written once for each, from the deepest up to the names themselves: so the name that is nearest to
+// the end of a path decides. Two names with more below both get nothing.
 // See RATIONALE D474.
 const deepest = 4
 
@@ -39,8 +39,8 @@ func beginsNames(r *ir.Region) bool {
 	return len(r.ByName) > 0 && len(r.ByName) != len(r.Above.ByName)
 }
 
-// namesAt reports whether the rules by name are written at r: wherever a place or they begin, since a rule of the place comes after
-// all that is written above it.
+// namesAt reports whether the rules by name are written at r: wherever a place or they begin, since a rule of the
+// place comes after all that is written above it.
 func namesAt(r *ir.Region) bool {
 	return len(r.ByName) > 0 && !grouped(r) && (written(r) || beginsNames(r))
 }

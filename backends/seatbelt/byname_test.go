@@ -25,10 +25,12 @@ func byNameAt(line int, path string, caps ir.CapSet, names ...string) ir.FSRule 
 // TestComponent: the expression of a pattern matches the names that the policy says it matches.
 func TestComponent(t *testing.T) {
 	patterns := append([]string{
-		`*.pem`, `[]a]`, `[a^-]`, `[^]a]`, `[!-~]`, `\*`, `a\[`, `k*`, `secret?`, `ü`, `*ü*`, `[a-z]x`, `[^a-y]`, `$h`, `d'e`, `(p)`, `a+`, `a.b`, `[.]x`, `a:b`, `[[:]]`,
+		`*.pem`, `[]a]`, `[a^-]`, `[^]a]`, `[!-~]`, `\*`, `a\[`, `k*`, `secret?`, `ü`, `*ü*`, `[a-z]x`, `[^a-y]`, `$h`,
+		`d'e`, `(p)`, `a+`, `a.b`, `[.]x`, `a:b`, `[[:]]`,
 	}, irtest.Patterns...)
 	names := append([]string{
-		"", "a", "A", "B", "x.pem", "X.PEM", "]", "^", "-", "~", "!", "*", "a[", "key", "K", "\u212a", "secrets", "ſecrets", "SECRETſ", "ü", "Ü", "xüx",
+		"", "a", "A", "B", "x.pem", "X.PEM", "]", "^", "-", "~", "!", "*", "a[", "key", "K", "\u212a", "secrets",
+		"ſecrets", "SECRETſ", "ü", "Ü", "xüx",
 		"zx", "z", "a+", "aa", "a.b", "aXb", ".x", "a:b", ":", "[", "[]", ":]",
 	}, irtest.Names...)
 	for _, pattern := range patterns {
@@ -54,7 +56,8 @@ func TestComponent(t *testing.T) {
 // TestByBytes: a pattern that the engine of the system may read otherwise has a row that says so, and no other has.
 func TestByBytes(t *testing.T) {
 	for pattern, want := range map[string]bool{
-		"*.pem": false, ".env": false, "[a-c]*": false, "k": false, `\?`: false, "?": true, "[^a]": true, "ü": true, "[ä-ö]": true, "a*é": true,
+		"*.pem": false, ".env": false, "[a-c]*": false, "k": false, `\?`: false, "?": true, "[^a]": true, "ü": true,
+		"[ä-ö]": true, "a*é": true,
 	} {
 		tool := ir.NewTool("t")
 		tool.FS = []ir.FSRule{ruleAt(1, "", ir.All), byNameAt(2, "", 0, pattern)}
@@ -66,11 +69,12 @@ func TestByBytes(t *testing.T) {
 	}
 }
 
-// TestNearestName: of two rules by name that grant different things the name nearest to the end decides, as far down as the
-// profile tells, and nothing is granted where it cannot.
+// TestNearestName: of two rules by name that grant different things the name nearest to the end decides, as far down
+// as the profile tells, and nothing is granted where it cannot.
 func TestNearestName(t *testing.T) {
 	tool := ir.NewTool("t")
-	tool.FS = []ir.FSRule{ruleAt(1, "", ir.Caps(ir.Read)), byNameAt(2, "", ir.All, "open"), byNameAt(3, "", 0, "shut", "*.key")}
+	tool.FS = []ir.FSRule{ruleAt(1, "", ir.Caps(ir.Read)), byNameAt(2, "", ir.All, "open"), byNameAt(3, "", 0, "shut",
+		"*.key")}
 	host := exampleHost()
 	host.Temp = "/private/tmp/run"
 	out := compile(t, tool, resolved(host))
@@ -110,7 +114,8 @@ func TestTreeWithNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at, want := range map[string]string{"": "false true", "/src": "false true", "/src/lib": "false true", "/doc": "true true", "/src/.env": "false false"} {
+	for at, want := range map[string]string{"": "false true", "/src": "false true", "/src/lib": "false true",
+		"/doc": "true true", "/src/.env": "false false"} {
 		dir, err := p.Allows(opClone, sbpl.Request{Path: host.Workspace + at, Kind: "DIRECTORY"})
 		file, err2 := p.Allows(opClone, sbpl.Request{Path: host.Workspace + at + "/f", Kind: "REGULAR-FILE"})
 		if got := fmt.Sprint(dir, file); got != want || err != nil || err2 != nil {

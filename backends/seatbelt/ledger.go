@@ -169,17 +169,20 @@ func (w *ledgerWriter) file(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
 func (w *ledgerWriter) named(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
 	var all []ir.Held
 	for _, s := range w.byName[id] {
-		all = append(all, w.places(s.caps, w.byRule[id], a), backends.When(a == ir.AspectMove, w.move(s.caps, []sampled{s})))
+		all = append(all, w.places(s.caps, w.byRule[id], a), backends.When(a == ir.AspectMove, w.move(s.caps,
+			[]sampled{s})))
 	}
 	if all == nil {
 		return backends.Exact
 	}
 	if _, ok := ir.ParseCapability(string(a)); ok {
 		all = append(all,
-			backends.When(slices.ContainsFunc(r.Names, func(n string) bool { return !byBytes(n) }), backends.Weaker(ir.GapFSNames, start.WhyBytes)),
+			backends.When(slices.ContainsFunc(r.Names, func(n string) bool { return !byBytes(n) }),
+				backends.Weaker(ir.GapFSNames, start.WhyBytes)),
 			backends.When(w.deep[id], backends.Stricter(start.WhyDeep)))
 	}
-	return backends.Join(append(all, backends.When(a == ir.AspectRead && r.Caps != 0, backends.Stricter(start.WhyWay)))...)
+	return backends.Join(append(all, backends.When(a == ir.AspectRead && r.Caps != 0,
+		backends.Stricter(start.WhyWay)))...)
 }
 
 // places says how one aspect of regions with these capabilities is held.
@@ -265,7 +268,8 @@ func metadata(caps ir.CapSet, regions []*ir.Region) ir.Held {
 func (w *ledgerWriter) move(caps ir.CapSet, of []sampled) ir.Held {
 	for _, s := range of {
 		if g, ok := w.moves.renames[s]; ok {
-			return ir.Held{Is: ir.Weaker, Gap: ir.GapFSMove, Causes: []ir.Cause{{ID: start.WhyGain, Place: string(g.into), Caps: ir.Caps(g.what)}}}
+			return ir.Held{Is: ir.Weaker, Gap: ir.GapFSMove, Causes: []ir.Cause{{ID: start.WhyGain,
+				Place: string(g.into), Caps: ir.Caps(g.what)}}}
 		}
 	}
 	return backends.When(w.moves.withheld[caps], backends.Stricter(start.WhyLinks))

@@ -321,7 +321,8 @@ func (j *judge) trees() error {
 		root.WalkRoot(func(n *ir.Region) {
 			if namesAt(n) && j.ask(opClone, n.At.Child("fresh name"), "DIRECTORY") {
 				for _, name := range classes(n) {
-					if at := n.At.Child("fresh name").Child(name); !j.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Allowed() {
+					if at := n.At.Child("fresh name").Child(name); !j.view.Decide(ir.Access{Cap: ir.Read,
+						On: ir.Direct(at)}).Allowed() {
 						err = fmt.Errorf("cloning a directory in %v carries %s", n.At, name)
 					}
 				}

@@ -51,7 +51,8 @@ func (p *profile) guarded(w *writer, r *ir.Region) {
 	deny, own := p.split(p.grant(paths[0])).deny, paths
 	if len(r.ByName) > 0 {
 		// All but writing is as the region and the rules by name have it.
-		deny, own = p.split(p.byNameGrant(ir.All&^ir.Write)).deny, slices.DeleteFunc(slices.Clone(paths), func(b *ir.Region) bool { return !beginsNames(b) })
+		deny, own = p.split(p.byNameGrant(ir.All&^ir.Write)).deny, slices.DeleteFunc(slices.Clone(paths),
+			func(b *ir.Region) bool { return !beginsNames(b) })
 	}
 	w.deny(string(paths[0].Guard.ID), deny, p.filters(paths))
 	for _, b := range own {

@@ -74,9 +74,12 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
-		whyByName:     "access lists belong to files and know no names: what a rule by name takes away can be used as the rule around it says",
-		whyNameClosed: "access lists belong to files and know no names: what a rule by name gives stays closed where the rule around it gives less",
-		whyBrings: "names in a moved directory, and files that are moved, keep their access lists or take those of their new place, whatever " +
+		whyByName: "access lists belong to files and know no names: what a rule by name takes away can be used as " +
+			"the rule around it says",
+		whyNameClosed: "access lists belong to files and know no names: what a rule by name gives stays closed where " +
+			"the rule around it gives less",
+		whyBrings: "names in a moved directory, and files that are moved, keep their access lists or take those of " +
+			"their new place, whatever " +
 			"rules by name say",
 		whyAsk:         "what the list may covers is not granted while a tool runs here",
 		whyNoFiles:     "a job object and a token of the same user do not restrict files",

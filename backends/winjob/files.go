@@ -170,6 +170,7 @@ func (l *layout) entries() []Entry {
 }
 
 // byName are the regions in which each rule by name is about names. Access lists belong to files and know no names.
+// See RATIONALE D478.
 func (l *layout) byName() map[ir.RuleID][]backends.Named {
 	out := map[ir.RuleID][]backends.Named{}
 	for _, r := range l.regions {
@@ -185,7 +186,8 @@ func (l *layout) patterns() []Pattern {
 	var out []Pattern
 	for _, e := range l.view.Entries() {
 		if e.Rule.ByName() {
-			out = append(out, Pattern{path(l.target, e.Rule.At), e.Rule.Names, wordsFor(e.Rule.Caps, l.listed()), string(e.ID)})
+			out = append(out, Pattern{path(l.target, e.Rule.At), e.Rule.Names, wordsFor(e.Rule.Caps, l.listed()),
+				string(e.ID)})
 		}
 	}
 	return out

@@ -137,8 +137,8 @@ func (w *world) atStart(q question, n witnessed) string {
 	return fmt.Sprintf("%s %s → %s (%T): text %v, policy %v (%s)", q.aspect, q.src, q.dst, q.op, got, want, verdict.Reason)
 }
 
-// byName reports whether the ledger says of a rule by name that an answer differs: in the cell of what is asked, or of a move in those
-// of what it takes at both ends.
+// byName reports whether the ledger says of a rule by name that an answer differs: in the cell of what is asked, or
+// of a move in those of what it takes at both ends.
 func (w *world) byName(q question, got bool) bool {
 	aspects := []ir.Aspect{q.aspect}
 	if q.dst != "" {
@@ -147,7 +147,8 @@ func (w *world) byName(q question, got bool) bool {
 	for _, p := range []string{q.src, q.dst} {
 		for _, a := range aspects {
 			row := w.cell(p, a)
-			if p != "" && (got && row.Is == ir.Weaker && (row.Cites(whyByName) || row.Cites(whyBrings)) || !got && row.Cites(whyNameClosed)) {
+			if p != "" && (got && row.Is == ir.Weaker && (row.Cites(whyByName) || row.Cites(whyBrings)) || !got &&
+				row.Cites(whyNameClosed)) {
 				return true
 			}
 		}

@@ -15,7 +15,8 @@ import (
 
 // stricterCauses are those that say what is withheld besides.
 var stricterCauses = []ir.CauseID{
-	whyNameClosed, whyCarried, whyAbsent, whySelf, whySymlink, whyHidden, whyLibrary, whyListed, whyMetadata, whyReplaceAll, whyOwnBase,
+	whyNameClosed, whyCarried, whyAbsent, whySelf, whySymlink, whyHidden, whyLibrary, whyListed, whyMetadata,
+	whyReplaceAll, whyOwnBase,
 }
 
 // later holds the emitted text against the policy at any time of a run, modulo what

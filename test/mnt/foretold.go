@@ -66,7 +66,8 @@ func (f *Foretold) byName(at ir.Location, a ir.Aspect, v Refused) (ir.Row, bool)
 // gaps are those of the causes of leaks.
 var gaps = map[ir.CauseID][]ir.Gap{
 	"mounts.whole": {ir.GapFSWrite}, "mounts.late": {ir.GapFSLate, ir.GapFSProtected}, "mounts.starts": {ir.GapFSExecute},
-	"mounts.by-name": {ir.GapFSNames}, "mounts.brings": {ir.GapFSNames}, "mounts.loose": {ir.GapFSMove}, "mounts.tree": {ir.GapFSDefault},
+	"mounts.by-name": {ir.GapFSNames}, "mounts.brings": {ir.GapFSNames}, "mounts.loose": {ir.GapFSMove},
+	"mounts.tree": {ir.GapFSDefault},
 }
 
 // tells reports whether a cell is not held and has a cause with a gap, and either this gap itself or, as a cell has a single one and may be about several
