@@ -127,9 +127,11 @@ func Sentences() backends.Sentences {
 			"that certificates name, so it is closed",
 		WhySame: "assumes that the system takes two runs of a tool for two sandboxes",
 		WhyBytes: "the system's expressions know bytes and no characters: a pattern with ?, a set or letters outside of " +
+			"" +
 			"ASCII may match " +
 			"other names than here",
 		WhyDeep: "nothing is granted where two rules by name disagree about a path and more than four directories are " +
+			"" +
 			"below both names",
 		WhyWay: "the directories between the rule's place and a name that it grants are hidden where no rule grants " +
 			"something in them",
