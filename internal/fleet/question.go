@@ -203,14 +203,6 @@ func (q *Question) putFiles(v *ir.View) Answer {
 				maybe = answer(v.Decide(ir.Access{Cap: granted.List()[0], On: ir.Direct(r.At.Child(fresh))}), granted.List()[0].String()+" "+r.At.Short())
 				maybe.Verdict = Maybe
 			}
-			for _, at := range named(v, r.At) {
-				for _, c := range q.files.List() {
-					if v := v.Decide(ir.Access{Cap: c, On: ir.Direct(at)}); v.Allowed() && maybe.Verdict == No {
-						maybe = answer(v, c.String()+" "+at.Short())
-						maybe.Verdict = Maybe
-					}
-				}
-			}
 		})
 	}
 	return maybe
@@ -225,7 +217,7 @@ func (q *Question) inWorkspace() bool {
 func (q *Question) places(v *ir.View) []ir.Location {
 	b := bindings(v)
 	var out []ir.Location
-	add := func(at ir.Location) { out = append(append(out, at, at.Child(fresh)), named(v, at)...) }
+	add := func(at ir.Location) { out = append(out, at, at.Child(fresh)) }
 	asked := q.path
 	if !q.inWorkspace() {
 		asked = absolute(q.path)
@@ -250,25 +242,6 @@ func (q *Question) places(v *ir.View) []ir.Location {
 				add(r.At)
 			}
 		})
-	}
-	return out
-}
-
-// named are places in a directory of which each stands for the names that the same rules by name are about.
-func named(v *ir.View, dir ir.Location) []ir.Location {
-	var lists [][]string
-	for _, e := range v.Entries() {
-		if e.Rule.ByName() && e.Rule.At.Root == dir.Root {
-			lists = append(lists, e.Rule.Names)
-		}
-	}
-	if lists == nil {
-		return nil
-	}
-	names, _ := ir.NameClasses(lists, nil)
-	out := make([]ir.Location, len(names))
-	for i, name := range names {
-		out[i] = dir.Child(name)
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package fleet_test
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"testing"
 
@@ -169,12 +168,6 @@ func TestBelow(t *testing.T) {
 	irtest.Check(t, 2000, len(places), func(rt *rapid.T) {
 		tool := ir.NewTool("t")
 		tool.FS = irtest.FSRules(rt, names[:2], 4)
-		if rapid.Bool().Draw(rt, "by name") {
-			pattern := rapid.SampledFrom([]string{"a", "?", "[!a]", "o*", "*"}).Draw(rt, "pattern")
-			named := ir.FSRule{At: ir.In(irtest.Path(rt, names[:2], 1)), Names: []string{pattern},
-				Caps: irtest.Caps(rt)}
-			tool.FS = slices.Insert(tool.FS, rapid.IntRange(0, len(tool.FS)).Draw(rt, "position"), named)
-		}
 		at := irtest.Path(rt, names[:2], 3)
 		c := rapid.SampledFrom(ir.Capabilities[:]).Draw(rt, "capability")
 		question := c.String() + " ./" + at
