@@ -63,7 +63,11 @@ func (c change) after(h held, refs []ruleRef) held {
 func (v *View) changes(had, has []*byName) ([]change, bool) {
 	var lists [][]string
 	for _, b := range slices.Concat(had, has) {
-		lists = append(lists, v.rules[v.refs[b.ref].entry].Rule.Names)
+		list := v.rules[v.refs[b.ref].entry].Rule.Names
+		if v.folds() {
+			list = FoldNames(list)
+		}
+		lists = append(lists, list)
 	}
 	names, ok := NameClasses(lists, nil)
 	var out []change

@@ -26,6 +26,8 @@ type Region struct {
 	Through bool
 	// ByName are the rules by name that are about names in this directory and below, in the order in which ties are decided.
 	ByName []Entry
+	// Guard is the protected path around, its Rule nil where there is none: rules by name let nothing be written here.
+	Guard Entry
 	// Above is the node that this one is directly below, Below are those directly below it, in
 	// name order. Both may belong to another root in a tree of View.Tree.
 	Above *Region
@@ -127,6 +129,9 @@ func (e *exporter) export(n *region, at Location, above *Region) *Region {
 	for _, b := range n.byName {
 		out.ByName = append(out.ByName, e.view.rules[e.view.refs[b.ref].entry])
 	}
+	if n.guard >= 0 {
+		out.Guard = e.view.rules[e.view.refs[n.guard].entry]
+	}
 	if n.win >= 0 {
 		out.Governing = e.view.rules[e.view.refs[n.win].entry]
 	}
@@ -161,9 +166,10 @@ func (r *Region) ID() RuleID {
 func (r *Region) IsRoot() bool { return r.At.Path == "" }
 
 // Guarded reports whether r is a protected path that a rule around it would let a tool
-// write.
+// write, also where a rule by name decides about reading it.
 func (r *Region) Guarded() bool {
-	return r.Named && r.Governing.Rule != nil && r.Governing.Rule.Guards()
+	by := r.Governing.Rule
+	return r.Named && by != nil && (by.Guards() || by.ByName() && r.Guard.Rule != nil && r.Guard.Rule.At == r.At)
 }
 
 // LeadsToGuarded reports whether r is a protected path, or a name that no rule is written for

@@ -78,10 +78,21 @@ func foldedPolicy(t *ir.Tool) *ir.Tool {
 	out.FS = slices.Clone(t.FS)
 	for i := range out.FS {
 		out.FS[i].At = foldedAt(out.FS[i].At)
+		out.FS[i].Names = foldedNames(out.FS[i].Names)
 	}
 	// Programs are files, which the policy as it is written has judged.
 	out.Commands = nil
 	return &out
+}
+
+// foldedNames are patterns that match the folded form of the names that these match, and may match more: a policy is
+// asked as it is written as well.
+func foldedNames(patterns []string) []string {
+	var out []string
+	for _, p := range patterns {
+		out = append(out, p, resolve.Fold(p))
+	}
+	return ir.FoldNames(out)
 }
 
 func foldedPlace(p ir.Place) ir.Place {

@@ -7,7 +7,10 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/compiler/resolve"
@@ -115,7 +118,7 @@ func bindings(root string, doc *contextjson.Context) (*ir.Bindings, error) {
 	if doc.Access == nil {
 		return b, nil
 	}
-	for _, r := range doc.Access.FS {
+	for _, r := range doc.Access.Rules() {
 		if !r.External || r.ApprovedTarget == nil {
 			continue
 		}
@@ -128,10 +131,17 @@ func bindings(root string, doc *contextjson.Context) (*ir.Bindings, error) {
 	return b, nil
 }
 
+func badName(pattern string) bool {
+	return ir.BadName(pattern) != "" || !norm.NFC.IsNormalString(pattern)
+}
+
 // checkRules refuses rules in another form than the one that is matched: an exception
 // that matches nothing would widen the policy.
 func checkRules(t *ir.Tool) error {
 	for i := range t.FS {
+		if names := t.FS[i].Names; !slices.IsSorted(names) || slices.ContainsFunc(names, badName) {
+			return fmt.Errorf("%w: the names %q of a rule are not canonical", ErrContext, names)
+		}
 		p, canonical := t.FS[i].At.Path, resolve.Lexical
 		if t.FS[i].External {
 			p, canonical = t.FS[i].At.Root.Name, resolve.RuleName

@@ -51,8 +51,12 @@ type Access struct {
 	// Home is "real" where HOME and the XDG directories are the user's, "shared" where further tools of
 	// the workspace have them, and absent
 	// where they are the tool's own.
-	Home string   `json:"home,omitempty"`
-	FS   []FSRule `json:"fs"` // in the order of the policy
+	Home string `json:"home,omitempty"`
+	// FS are the rules in the order of the policy. Where some are by name it denies everything, and ByName has all
+	// rules in its place: a reader that does not know names would take one for a rule on the path itself, or not see
+	// what it denies.
+	FS     []FSRule `json:"fs"`
+	ByName []FSRule `json:"fs_by_name,omitempty"`
 	// Protected names the list of paths that a rule around them does not let be changed;
 	// absent where there is none.
 	Protected *Protected `json:"protected,omitempty"`
@@ -86,7 +90,10 @@ type Base struct {
 // below one, which grants nothing; a name of the root that begins with "~" has "./" before it.
 type FSRule struct {
 	LexicalPath string `json:"lexical_path"` // as the policy has it
-	External    bool   `json:"external"`     // on a symlink that leads out of the workspace
+	// Names are the patterns of a rule by name, which is about each path below whose last component matches one;
+	// absent for a rule on the path itself. Only rules of ByName have some.
+	Names    []string `json:"names,omitempty"`
+	External bool     `json:"external"` // on a symlink that leads out of the workspace
 	// ApprovedTarget is the target of an external rule, nil for other rules.
 	ApprovedTarget *string `json:"approved_target"`
 	Read           bool    `json:"read"`    // list and read
@@ -142,6 +149,15 @@ type Command struct {
 	Envs []string   `json:"envs"` // the variables that the program gets
 }
 
+// Rules are the rules on files, in the order of the policy.
+// See RATIONALE D477.
+func (a *Access) Rules() []FSRule {
+	if a.ByName != nil {
+		return a.ByName
+	}
+	return a.FS
+}
+
 // The sentinels stand for "everything is denied".
 var (
 	denyFS  = FSRule{}
@@ -177,6 +193,9 @@ func build(t *ir.Tool, target backends.Target) Context {
 	}
 	for i := range t.FS {
 		a.FS = append(a.FS, fsRule(&t.FS[i], target))
+	}
+	if slices.ContainsFunc(t.FS, func(r ir.FSRule) bool { return r.ByName() }) {
+		a.FS, a.ByName = nil, a.FS // sealed
 	}
 	if t.Protects {
 		a.Protected = &Protected{Version: ir.ProtectedVersion}
@@ -226,7 +245,7 @@ func (a *Access) seal() {
 
 func fsRule(r *ir.FSRule, target backends.Target) FSRule {
 	out := FSRule{
-		LexicalPath: r.At.Path, External: r.External,
+		LexicalPath: r.At.Path, Names: r.Names, External: r.External,
 		Read: r.Caps.Has(ir.Read), Create: r.Caps.Has(ir.Create), Update: r.Caps.Has(ir.Update),
 		Delete: r.Caps.Has(ir.Delete), Execute: r.Caps.Has(ir.Execute),
 	}

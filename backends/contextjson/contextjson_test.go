@@ -1,6 +1,8 @@
 package contextjson_test
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ func emit(t interface{ Fatal(...any) }, tool *ir.Tool, target backends.Target) s
 }
 
 func drawTool(t *rapid.T) *ir.Tool {
-	tool := irtest.Tool(t, irtest.Plain, 5)
+	tool := irtest.ToolByName(t, irtest.Plain, 5)
 	tool.Net = irtest.NetRules(t, 4)
 	tool.Home = rapid.SampledFrom([]ir.HomeKind{ir.HomePrivate, ir.HomeReal}).Draw(t, "home")
 	tool.HomeShared = tool.Home == ir.HomePrivate && rapid.Bool().Draw(t, "shared home")
@@ -66,6 +68,75 @@ func drawOperation(t *rapid.T, tool *ir.Tool) ir.Operation {
 		return ir.Access{
 			Cap: rapid.SampledFrom(ir.Capabilities[:]).Draw(t, "cap"), On: ir.Direct(ir.In(irtest.Path(t, irtest.Plain, 3))),
 		}
+	}
+}
+
+// TestReadersWithoutNames: a reader that does not know rules by name is granted nothing beyond the policy.
+func TestReadersWithoutNames(t *testing.T) {
+	const per = 20
+	irtest.Check(t, 500, per, func(rt *rapid.T) {
+		tool := drawTool(rt)
+		irtest.ByName(rt, tool, irtest.Plain, 2)
+		var older struct {
+			Access struct {
+				FS []struct {
+					At                                    string `json:"lexical_path"`
+					External                              bool
+					Read, Create, Update, Delete, Execute bool
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(emit(rt, tool, backends.Target{Form: backends.Portable})), &older); err != nil {
+			rt.Fatal(err)
+		}
+		as := ir.NewTool("t")
+		as.FS = nil
+		for _, r := range older.Access.FS {
+			out := ir.FSRule{At: ir.In(r.At)}
+			for c, granted := range map[ir.Capability]bool{
+				ir.Read: r.Read, ir.Create: r.Create, ir.Update: r.Update, ir.Delete: r.Delete, ir.Execute: r.Execute,
+			} {
+				if granted {
+					out.Caps = out.Caps.With(c)
+				}
+			}
+			if !r.External {
+				as.FS = append(as.FS, out)
+			}
+		}
+		policy, reader := ir.NewView(tool, ir.Linux, ir.Facts{}), ir.NewView(as, ir.Linux, ir.Facts{})
+		if len(as.FS) == 0 {
+			rt.Fatal("the list is empty, which some read as no restriction")
+		}
+		for range per {
+			at := ir.Direct(ir.In(irtest.Path(rt, irtest.Plain, 3)))
+			for _, c := range ir.Capabilities {
+				got, v := reader.Decide(ir.Access{Cap: c, On: at}), policy.Decide(ir.Access{Cap: c, On: at})
+				if by, _ := v.Rule.(*ir.FSRule); got.Allowed() && !v.Allowed() && (by == nil || !by.Guards()) {
+					rt.Fatalf("%s %v is granted to a reader of %+v", c, at.At, older.Access.FS)
+				}
+			}
+		}
+	})
+}
+
+// TestNamesRefused: names in the list that readers without names read, rules beside them there, and lists of no name
+// are refused.
+func TestNamesRefused(t *testing.T) {
+	const base = `{"root":"/w","access":{"base":{"name":"none","version":3},`
+	for _, fs := range []string{
+		`"fs":[{"lexical_path":"","names":[".env"],"read":true}]`,
+		`"fs":[{"lexical_path":"","read":true}],"fs_by_name":[{"lexical_path":"","names":[".env"]}]`,
+		`"fs":[{"lexical_path":""}],"fs_by_name":[{"lexical_path":"","names":[],"read":true}]`,
+		`"fs":[{"lexical_path":"","names":[]}]`,
+	} {
+		if tool, err := read([]byte(base + fs + `}}`)); !errors.Is(err, contextjson.ErrContext) {
+			t.Errorf("%s: %+v, %v", fs, tool, err)
+		}
+	}
+	if _, err := read([]byte(base +
+		`"fs":[{"lexical_path":""}],"fs_by_name":[{"lexical_path":"","names":[".env"]}]}}`)); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -63,7 +64,10 @@ func (c *Context) Policy() (*ir.Tool, error) {
 			t.Protected = append(t.Protected, ir.ProtectedPath{Path: path, Pattern: true})
 		}
 	}
-	for _, r := range c.Access.FS {
+	if err := c.Access.checkNames(); err != nil {
+		return nil, err
+	}
+	for _, r := range c.Access.Rules() {
 		t.FS = append(t.FS, c.Access.rule(r))
 	}
 	for _, r := range c.Access.Net {
@@ -94,7 +98,7 @@ func (c *Context) Policy() (*ir.Tool, error) {
 // protected is a path that is relative to the root, or below the path of an external rule.
 func (a *Access) protected(path string) ir.ProtectedPath {
 	out := ir.ProtectedPath{Path: path}
-	for _, r := range a.FS {
+	for _, r := range a.Rules() {
 		rest, ok := strings.CutPrefix(path, strings.TrimSuffix(r.LexicalPath, "/")+"/")
 		if r.External && ok && len(r.LexicalPath) > len(out.Root.Name) {
 			out.Root, out.Path = ir.Root{Kind: ir.External, Name: r.LexicalPath}, rest
@@ -103,8 +107,24 @@ func (a *Access) protected(path string) ir.ProtectedPath {
 	return out
 }
 
+// checkNames refuses names where a reader that does not know them would see rules, and lists of none, which would be
+// about the path.
+func (a *Access) checkNames() error {
+	for _, r := range a.FS {
+		if r.Names != nil || a.ByName != nil && !reflect.DeepEqual(r, denyFS) {
+			return fmt.Errorf("%w: a rule by name, or one beside those, in fs", ErrContext)
+		}
+	}
+	for _, r := range a.ByName {
+		if r.Names != nil && len(r.Names) == 0 {
+			return fmt.Errorf("%w: the rule on %q is about no name", ErrContext, r.LexicalPath)
+		}
+	}
+	return nil
+}
+
 func (a *Access) rule(r FSRule) ir.FSRule {
-	out := ir.FSRule{At: ir.In(strings.TrimPrefix(r.LexicalPath, "./")), External: r.External}
+	out := ir.FSRule{At: ir.In(strings.TrimPrefix(r.LexicalPath, "./")), Names: r.Names, External: r.External}
 	for c, granted := range map[ir.Capability]bool{
 		ir.Read: r.Read, ir.Create: r.Create, ir.Update: r.Update, ir.Delete: r.Delete, ir.Execute: r.Execute,
 	} {
@@ -116,7 +136,7 @@ func (a *Access) rule(r FSRule) ir.FSRule {
 		out.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: r.LexicalPath}}
 		return out
 	}
-	for _, o := range a.FS {
+	for _, o := range a.Rules() {
 		rest, ok := strings.CutPrefix(r.LexicalPath+"/", o.LexicalPath+"/")
 		if o.External && ok && out.Caps == 0 && (out.At.Root.Kind != ir.External || len(o.LexicalPath) > len(out.At.Root.Name)) {
 			out.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: o.LexicalPath}, Path: strings.TrimSuffix(rest, "/")}

@@ -32,7 +32,9 @@ func TestProperty(t *testing.T) {
 					if target.Node != nil {
 						kind, _ = target.Node(at.String())
 					}
-					if kind != ir.Absent && view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Allowed() {
+					v := view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)})
+					by, _ := v.Rule.(*ir.FSRule)
+					if kind != ir.Absent && v.Allowed() && !by.ByName() {
 						rt.Fatalf("refused, and %s is granted", at)
 					}
 				}

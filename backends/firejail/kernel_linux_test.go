@@ -292,7 +292,7 @@ func TestKernelRandom(t *testing.T) {
 			base, n, seen := directory(t), 0, map[string]int{}
 			irtest.Check(t, 300, 20, func(rt *rapid.T) {
 				n++
-				tool := irtest.Tool(rt, irtest.Plain, 5)
+				tool := irtest.ToolByName(rt, irtest.Plain, 5)
 				tool.FS = slices.DeleteFunc(tool.FS, func(r ir.FSRule) bool { return r.External })
 				w := irtest.DrawWorld(rt, 10)
 				c := &castle{t: t, dir: fmt.Sprintf("%s/%d", base, n), who: who}

@@ -9,6 +9,9 @@ import (
 const (
 	whyAsk       ir.CauseID = "kubernetes.ask"
 	whyNames     ir.CauseID = "kubernetes.names"
+	whyByName    ir.CauseID = "kubernetes.by-name"
+	whyNoName    ir.CauseID = "kubernetes.no-name"
+	whyBrings    ir.CauseID = "kubernetes.brings"
 	whyWhole     ir.CauseID = "kubernetes.whole"
 	whyGuards    ir.CauseID = "kubernetes.guards"
 	whyProtected ir.CauseID = "kubernetes.protected"
@@ -47,7 +50,14 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
-		whyNames: "places are known and no names: protected ones can be created in every directory that may be written",
+		whyNames: "places are known and no names: protected ones can be created in every directory that may be " +
+			"written",
+		whyByName: "places are known and no names: what a rule by name takes away can be used as the rule around it " +
+			"says",
+		whyNoName: "places are known and no names: what a rule by name gives stays closed where the rule around it " +
+			"gives less",
+		whyBrings: "names in a moved directory, and files that are moved, are under the rule around their new place, " +
+			"whatever rules by name say",
 		whyAsk:   "what the list may covers is not granted while a tool runs here",
 		whyWhole: "a place is writable as a whole or not at all, so it is not",
 		whyGuards: "a place that holds protected paths is mounted for reading; access.accept = [\"fs.protected\"] has it written to, " +

@@ -130,7 +130,7 @@ func TestNothingExpands(t *testing.T) {
 // TestPodIsClosed: whatever the policy, the pod has no privileges, no token and no directory of its node.
 func TestPodIsClosed(t *testing.T) {
 	irtest.Check(t, 300, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Names, 6)
+		tool := irtest.ToolByName(rt, irtest.Names, 6)
 		tool.Command = &ir.Command{Program: "true"}
 		for _, b := range []Backend{{}, {Sandbox: true}} {
 			o, text := compile(rt, b, tool)
@@ -311,7 +311,7 @@ func TestRefuses(t *testing.T) {
 // where it is to be accepted.
 func TestLedgerIsWhole(t *testing.T) {
 	irtest.Check(t, 300, 1, func(rt *rapid.T) {
-		tool, from := irtest.Tool(rt, irtest.Names, 6), example()
+		tool, from := irtest.ToolByName(rt, irtest.Names, 6), example()
 		tool.Command, tool.Net, tool.Commands, tool.Limits, tool.May, tool.Env = from.Command, irtest.NetRules(rt, 5), from.Commands, from.Limits, from.May, from.Env
 		o, _ := compile(rt, Backend{}, tool)
 		for _, cell := range ir.NewView(tool, ir.Linux, ir.Facts{}).Cells() {

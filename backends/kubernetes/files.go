@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"slices"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -13,6 +14,7 @@ type conversion struct {
 	// tops are the trees of the roots, byRule the regions that a rule governs.
 	tops   []*ir.Region
 	byRule map[ir.RuleID][]*ir.Region
+	byName map[ir.RuleID][]backends.Named
 	mounts []mount
 	// from are the rules behind mounts, by their paths, and mounted the regions that have one.
 	from    map[string]ir.Rule
@@ -23,12 +25,17 @@ type conversion struct {
 
 func newConversion(t *ir.Tool) *conversion {
 	view := ir.NewView(t, ir.Linux, ir.Facts{})
-	c := &conversion{tool: t, view: view, tops: view.Tree(), byRule: map[ir.RuleID][]*ir.Region{}, mounts: []mount{}, from: map[string]ir.Rule{}, mounted: map[*ir.Region]bool{}}
+	c := &conversion{tool: t, view: view, tops: view.Tree(), byRule: map[ir.RuleID][]*ir.Region{},
+		byName: map[ir.RuleID][]backends.Named{},
+		mounts: []mount{}, from: map[string]ir.Rule{}, mounted: map[*ir.Region]bool{}}
 	for _, top := range c.tops {
 		top.Walk(func(r *ir.Region) {
 			c.byRule[r.ID()] = append(c.byRule[r.ID()], r)
 			c.mount(r)
 		})
+		if top.Above == nil {
+			backends.AddNamed(c.byName, top)
+		}
 	}
 	for i := range t.Net {
 		if c.names(&t.Net[i]) {

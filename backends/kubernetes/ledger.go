@@ -99,7 +99,29 @@ func (c *conversion) rule(cell ir.Cell, r *ir.FSRule) ir.Held {
 			held = append(held, c.file(region, cell.Aspect))
 		}
 	}
+	for _, n := range c.byName[cell.ID] {
+		is := c.kind(n.Region)
+		given := is.gives()
+		if cell.Aspect == ir.AspectSocket && is != denied {
+			given = ir.All
+		}
+		held = append(held, n.Held(cell.Aspect, given, whyByName, whyNoName))
+		held = append(held, backends.When(cell.Aspect == ir.AspectMove && is == readWrite,
+			backends.Stricter(whyMounts)))
+	}
 	return backends.Join(held...)
+}
+
+// gives are the capabilities that a mount gives.
+func (a access) gives() ir.CapSet {
+	switch a {
+	case readWrite:
+		return ir.All
+	case readOnly:
+		return ir.Caps(ir.Read, ir.Execute)
+	case denied:
+	}
+	return 0
 }
 
 // file says how one aspect is held in a region.
@@ -162,5 +184,6 @@ func (c *conversion) unused(r *ir.Region) ir.CauseID {
 func (c *conversion) move(r *ir.Region) ir.Held {
 	gains := slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return c.kind(b) == readWrite && b.Caps != r.Caps }) ||
 		r.Above != nil && c.kind(r.Above) == readWrite && r.Above.Caps != r.Caps
-	return backends.Join(backends.When(len(r.Below) > 0 || gains, backends.Weaker(ir.GapFSMove, whyMoves)), backends.Stricter(whyMounts))
+	return backends.Join(backends.When(len(r.Below) > 0 || gains, backends.Weaker(ir.GapFSMove, whyMoves)),
+		backends.When(len(c.byName) > 0, backends.Weaker(ir.GapFSNames, whyBrings)), backends.Stricter(whyMounts))
 }

@@ -32,7 +32,8 @@ func compile(t fatal, b Backend, tool *ir.Tool) (*objects, []byte) {
 }
 
 // strict are the causes that say that a cell permits less.
-var strict = []ir.CauseID{whyWhole, whyGuards, whyUnread, whyExternal, whyMounts, whySpecial, whyForm, whyRequests, whyAddresses, whyListen, whyValues, whyDeadline, whyAsk}
+var strict = []ir.CauseID{whyNoName, whyWhole, whyGuards, whyUnread, whyExternal, whyMounts, whySpecial, whyForm,
+	whyRequests, whyAddresses, whyListen, whyValues, whyDeadline, whyAsk}
 
 func permitsLess(h ir.Held) bool { return slices.ContainsFunc(strict, h.Cites) }
 
@@ -49,7 +50,7 @@ func inPod(at ir.Location) (string, bool) {
 }
 
 func draw(rt *rapid.T, names []string, more ...ir.FSRule) (*ir.Tool, *ir.View, *objects, []byte) {
-	tool := irtest.Tool(rt, names, 6)
+	tool := irtest.ToolByName(rt, names, 6)
 	tool.FS = append(tool.FS, more...)
 	tool.Command = &ir.Command{Program: "true"}
 	if rapid.Bool().Draw(rt, "accepted") {

@@ -54,6 +54,8 @@ type grants struct {
 	// a rule governs.
 	tops   []*ir.Region
 	byRule map[ir.RuleID][]*ir.Region
+	// named stand for the names in a region that rules by name are about.
+	named map[*ir.Region][]*ir.Region
 	// lacks are the capabilities that some region at or below one does not want granted, has those
 	// that are granted there.
 	lacks, has map[*ir.Region]ir.CapSet
@@ -73,7 +75,7 @@ func newGrants(t *ir.Tool, target backends.Target) *grants {
 	}
 	g := &grants{
 		tool: t, target: target, view: ir.NewView(t, ir.Linux, facts), byRule: map[ir.RuleID][]*ir.Region{},
-		lacks: map[*ir.Region]ir.CapSet{}, has: map[*ir.Region]ir.CapSet{},
+		named: map[*ir.Region][]*ir.Region{}, lacks: map[*ir.Region]ir.CapSet{}, has: map[*ir.Region]ir.CapSet{},
 	}
 	for _, r := range g.view.Tree() {
 		if r.Above == nil {
@@ -119,12 +121,29 @@ func (g *grants) findLacks(r *ir.Region) ir.CapSet {
 	if r.Link {
 		lacks = names &^ replaces(r.Caps) // it has no contents
 	}
+	for _, n := range g.names(r) {
+		g.lacks[n] = ir.All &^ wants(n)
+		lacks |= g.lacks[n]
+	}
 	for _, b := range r.Below {
 		lacks |= g.findLacks(b)
 	}
 	g.lacks[r] = lacks
 	g.byRule[r.ID()] = append(g.byRule[r.ID()], r)
 	return lacks
+}
+
+// names makes regions for the names in r that rules by name are about. Landlock knows no names, so what a rule by
+// name withholds is granted nowhere around them.
+// See RATIONALE D476.
+func (g *grants) names(r *ir.Region) []*ir.Region {
+	for _, n := range backends.NamedIn(r) {
+		in := &ir.Region{At: r.At.Child(n.Rule.Names[0]), Name: n.Rule.Names[0], Caps: n.Caps, Governing: n.Entry,
+			Above: r}
+		g.named[r] = append(g.named[r], in)
+		g.byRule[n.ID] = append(g.byRule[n.ID], in)
+	}
+	return g.named[r]
 }
 
 // whole is granted on r itself, and so on all that lies below it.
@@ -134,6 +153,10 @@ func (g *grants) grant(r *ir.Region, above ir.CapSet) {
 	above |= g.whole(r)
 	g.has[r] = above
 	g.withholds = g.withholds || !r.Link && !r.Through && !own(r) && above != r.Caps
+	for _, n := range g.named[r] {
+		g.has[n] = above
+		g.withholds = g.withholds || above != n.Caps
+	}
 	for _, b := range r.Below {
 		g.grant(b, above)
 	}

@@ -116,7 +116,7 @@ func TestLedgerIsWhole(t *testing.T) {
 		t.Errorf("the ledger ends with ABI %d", newest)
 	}
 	irtest.Check(t, 300, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Names, 6)
+		tool := irtest.ToolByName(rt, irtest.Names, 6)
 		tool.Net, tool.Commands, tool.Limits, tool.May = irtest.NetRules(rt, 5), monotone().Commands, monotone().Limits, monotone().May
 		c, err := parse(compile(rt, tool, backends.Target{Form: backends.Portable}))
 		if err != nil {
@@ -216,7 +216,7 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	irtest.Check(t, 1000, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Names, 6)
+		tool := irtest.ToolByName(rt, irtest.Names, 6)
 		tool.Net = irtest.NetRules(rt, 5)
 		if err := check(compile(rt, tool, backends.Target{Form: backends.Portable})); err != nil {
 			rt.Fatal(err)

@@ -199,7 +199,12 @@ func (g *grants) gainsWithheld() bool {
 	type ends struct{ caps, has ir.CapSet }
 	seen := map[ends]bool{} // regions are many, their sets few
 	for _, top := range g.tops {
-		top.Walk(func(r *ir.Region) { seen[ends{r.Caps, g.has[r]}] = true })
+		top.Walk(func(r *ir.Region) {
+			seen[ends{r.Caps, g.has[r]}] = true
+			for _, n := range g.named[r] {
+				seen[ends{n.Caps, g.has[n]}] = true
+			}
+		})
 	}
 	for from := range seen {
 		for to := range seen {

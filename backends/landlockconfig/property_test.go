@@ -57,7 +57,7 @@ func (q *question) row(rule ir.Rule, r ir.Resource, a ir.Aspect) ir.Held {
 
 // draw compiles a random policy. Its portable form does not know which root lies in which.
 func draw(rt *rapid.T, more ...ir.FSRule) *question {
-	tool := irtest.Tool(rt, irtest.Names, 6)
+	tool := irtest.ToolByName(rt, irtest.Names, 6)
 	tool.FS = append(tool.FS, more...)
 	b := bindings(tool)
 	target := backends.Target{Form: backends.Resolved, Facts: ir.Facts{Bindings: b}}

@@ -9,6 +9,9 @@ import (
 const (
 	whyAsk       ir.CauseID = "mounts.ask"
 	whyNames     ir.CauseID = "mounts.names"
+	whyByName    ir.CauseID = "mounts.by-name"
+	whyNoName    ir.CauseID = "mounts.no-name"
+	whyBrings    ir.CauseID = "mounts.brings"
 	whyWhole     ir.CauseID = "mounts.whole"
 	whyStarts    ir.CauseID = "mounts.starts"
 	whyUnread    ir.CauseID = "mounts.unread"
@@ -54,7 +57,13 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
-		whyNames:  "places are known and no names: protected ones can be created in every directory that may be written",
+		whyNames: "places are known and no names: protected ones can be created in every directory that may be written",
+		whyByName: "places are known and no names: what a rule by name takes away can be used as the rule around it " +
+			"says",
+		whyNoName: "places are known and no names: what a rule by name gives stays closed where the rule around it " +
+			"gives less",
+		whyBrings: "names in a moved directory, and files that are moved, are under the rule around their new place, " +
+			"whatever rules by name say",
 		whyAsk:    "the places that the list may covers are not granted while a tool runs here",
 		whyWhole:  "a place is writable as a whole or not at all: one of create, update and delete gives all three, and reading",
 		whyStarts: "files that may be read may be started",

@@ -39,13 +39,15 @@ type Means struct {
 // the program gives the tool one of its own. The rows are of no platform, like those of every backend
 // whose program may run anywhere.
 func (p *Plan) Ledger(m Means) ir.Ledger {
-	w := &ledgerWriter{Plan: p, means: m, byRule: map[ir.RuleID][]*ir.Region{}}
+	w := &ledgerWriter{Plan: p, means: m, byRule: map[ir.RuleID][]*ir.Region{},
+		byName: map[ir.RuleID][]backends.Named{}}
 	w.proc = slices.ContainsFunc(p.Mounts, func(m Mount) bool { return m.Kind == Processes })
 	for _, top := range p.tops {
 		top.Walk(func(r *ir.Region) {
 			id := r.ID().Stated()
 			w.byRule[id] = append(w.byRule[id], r)
 		})
+		backends.AddNamed(w.byName, top)
 	}
 	rows := ir.NewLedger(0)
 	for _, c := range p.view.Cells() {
@@ -58,6 +60,7 @@ type ledgerWriter struct {
 	*Plan
 	means  Means
 	byRule map[ir.RuleID][]*ir.Region
+	byName map[ir.RuleID][]backends.Named
 	proc   bool // there is a mount of processes
 }
 
@@ -109,6 +112,12 @@ func (w *ledgerWriter) files(c ir.Cell) ir.Held {
 	for _, r := range w.byRule[c.ID] {
 		all = append(all, w.region(r, c.Aspect))
 	}
+	for _, n := range w.byName[c.ID] {
+		all = append(all, w.named(n, c.Aspect))
+	}
+	if _, ok := c.Rule.(*ir.FSRule); ok && c.Aspect == ir.AspectMove && len(w.byName) > 0 && w.writable(c.ID) {
+		all = append(all, backends.Weaker(ir.GapFSNames, whyBrings))
+	}
 	if w.proc && c.ID == ir.DefaultRule && c.Aspect == ir.AspectRead {
 		all = append(all, backends.Weaker(ir.GapFSDefault, whyProc))
 	}
@@ -119,6 +128,44 @@ func (w *ledgerWriter) files(c ir.Cell) ir.Held {
 		all = append(all, ir.Because(ir.Assumed, "", whyReopened))
 		all = append(all, backends.When(!w.means.NoDirectory, ir.Because(ir.Assumed, "", whyHanded)))
 		all = append(all, backends.When(w.means.ByName, ir.Because(ir.Assumed, "", whyNamed)))
+	}
+	return backends.Join(all...)
+}
+
+// writable reports whether names can be moved in some region that a rule governs.
+func (w *ledgerWriter) writable(id ir.RuleID) bool {
+	return slices.ContainsFunc(w.byRule[id], func(r *ir.Region) bool { return w.laid[r].shows().mode == ReadWrite })
+}
+
+// named says how one aspect of a rule by name is held in a region: as the mount gives it that shows the region.
+// See RATIONALE D475.
+func (w *ledgerWriter) named(n backends.Named, a ir.Aspect) ir.Held {
+	at := w.laid[n.Region]
+	has := at.shows()
+	var all []ir.Held
+	switch {
+	case at.covered:
+		has = access{}
+	case w.means.HostTree && a != ir.AspectExecute && a != ir.AspectOthers && w.leads(n.Region):
+		all = append(all, backends.Weaker(ir.GapFSDefault, whyTree))
+	}
+	given := has.mode.gives(has.noExec && w.means.NoExec)
+	all = append(all, n.Held(a, given, whyByName, whyNoName))
+	switch {
+	case a == ir.AspectSocket:
+		all = append(all, w.socket(n.Caps, has))
+	case a == ir.AspectOthers && has.mode != Closed:
+		all = append(all, ir.Because(ir.Assumed, "", whyMovedAway))
+	case a == ir.AspectUpdate && has.mode == ReadOnly && !n.Caps.Has(ir.Update):
+		all = append(all, ir.Because(ir.Assumed, "", whyLeftPipe))
+	case a == ir.AspectMetadata && has.mode == ReadWrite && w.means.SetID:
+		all = append(all, ir.Because(ir.Assumed, "", whySetID))
+	case a == ir.AspectMove && has.mode == ReadWrite:
+		all = append(all, backends.Stricter(whyApart))
+	}
+	for _, around := range at.gone {
+		other := n
+		all = append(all, other.Held(a, around.mode.gives(around.noExec && w.means.NoExec), whyByName, whyNoName))
 	}
 	return backends.Join(all...)
 }

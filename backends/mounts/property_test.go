@@ -42,5 +42,5 @@ func TestPlan(t *testing.T) {
 		}, seen)
 	})
 	irtest.Happened(t, seen, "alike", "mounts.whole", "mounts.starts", "mounts.late", "mounts.missing", "mounts.apart")
-	irtest.Happened(t, seen, "mounts.unread", "mounts.own-name")
+	irtest.Happened(t, seen, "mounts.unread", "mounts.own-name", "mounts.by-name", "mounts.no-name")
 }

@@ -9,6 +9,9 @@ import (
 const (
 	whyAsk       ir.CauseID = "mxc.ask"
 	whyNames     ir.CauseID = "mxc.names"
+	whyByName    ir.CauseID = "mxc.by-name"
+	whyNoName    ir.CauseID = "mxc.no-name"
+	whyBrings    ir.CauseID = "mxc.brings"
 	whyWhole     ir.CauseID = "mxc.whole"
 	whyUnread    ir.CauseID = "mxc.unread"
 	whyExecute   ir.CauseID = "mxc.execute"
@@ -30,7 +33,13 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
-		whyNames:   "places are known and no names: protected ones can be created in every directory that may be written",
+		whyNames: "places are known and no names: protected ones can be created in every directory that may be written",
+		whyByName: "places are known and no names: what a rule by name takes away can be used as the rule around it " +
+			"says",
+		whyNoName: "places are known and no names: what a rule by name gives stays closed where the rule around it " +
+			"gives less",
+		whyBrings: "names in a moved directory, and files that are moved, are under the rule around their new place, " +
+			"whatever rules by name say",
 		whyAsk:     "what the list may covers is not granted while a tool runs here",
 		whyWhole:   "a place is writable as a whole or not at all, so it is not",
 		whyUnread:  "a place without read cannot be used at all",

@@ -97,6 +97,7 @@ type conversion struct {
 	target backends.Target
 	view   *ir.View
 	roots  []*ir.Region
+	byName map[ir.RuleID][]backends.Named
 }
 
 // newConversion uses the policy without the base: MXC has one of its own, which the ledger states.
@@ -109,7 +110,13 @@ func newConversion(t *ir.Tool, target backends.Target) *conversion {
 		facts.Base = nil
 	}
 	v := ir.NewView(&bare, ir.Linux, facts)
-	return &conversion{&bare, target, v, v.Tree()}
+	p := &conversion{&bare, target, v, v.Tree(), map[ir.RuleID][]backends.Named{}}
+	for _, root := range p.roots {
+		if root.Above == nil {
+			backends.AddNamed(p.byName, root)
+		}
+	}
+	return p
 }
 
 // access is the kind of a place in the configuration.

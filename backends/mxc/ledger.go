@@ -45,6 +45,9 @@ func (p *conversion) held(c ir.Cell) ir.Held {
 // rule says how one aspect of a rule is held. Protected paths have one rule for all, and the
 // capabilities that remain differ from place to place.
 func (p *conversion) rule(c ir.Cell, r *ir.FSRule) ir.Held {
+	if r.ByName() {
+		return p.named(c)
+	}
 	if !r.Guards() {
 		return p.file(c.ID, r.Caps, c.Aspect)
 	}
@@ -57,6 +60,43 @@ func (p *conversion) rule(c ir.Cell, r *ir.FSRule) ir.Held {
 		})
 	}
 	return backends.Join(all...)
+}
+
+// named says how one aspect of a rule by name is held: as the entries around it have it. A place may have an entry of
+// its own where rules are written below a name.
+func (p *conversion) named(c ir.Cell) ir.Held {
+	all := []ir.Held{backends.Exact}
+	for _, n := range p.byName[c.ID] {
+		is := accessOf(n.Region.Caps)
+		given := is.gives()
+		if c.Aspect == ir.AspectSocket && is != denied {
+			given = ir.All
+		}
+		all = append(all, n.Held(c.Aspect, given, whyByName, whyNoName))
+		if c.Aspect == ir.AspectOthers && is != denied {
+			all = append(all, ir.Because(ir.Assumed, "", whyMovedAway))
+		}
+	}
+	for _, root := range p.roots {
+		root.WalkRoot(func(r *ir.Region) {
+			if r.ID() == c.ID {
+				all = append(all, p.file(c.ID, r.Caps, c.Aspect))
+			}
+		})
+	}
+	return backends.Join(all...)
+}
+
+// gives are the capabilities that an entry gives.
+func (a access) gives() ir.CapSet {
+	switch a {
+	case readWrite:
+		return ir.All
+	case readOnly:
+		return ir.Caps(ir.Read, ir.Execute)
+	case denied:
+	}
+	return 0
 }
 
 // file says how one aspect of a rule with these capabilities is held.
@@ -91,7 +131,9 @@ func (p *conversion) file(id ir.RuleID, caps ir.CapSet, a ir.Aspect) ir.Held {
 			return backends.Exact
 		}
 	case ir.AspectMove:
-		return backends.When(is == readWrite && p.leads(id), backends.Weaker(ir.GapFSMove, whyMoves))
+		return backends.Join(
+			backends.When(is == readWrite && p.leads(id), backends.Weaker(ir.GapFSMove, whyMoves)),
+			backends.When(is == readWrite && len(p.byName) > 0, backends.Weaker(ir.GapFSNames, whyBrings)))
 	case ir.AspectSocket:
 		switch {
 		case is != denied && !caps.Has(ir.Update):

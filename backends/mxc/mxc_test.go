@@ -147,7 +147,7 @@ func TestConfigAgainstPolicy(t *testing.T) {
 	const per = 40
 	seen := map[string]int{}
 	irtest.Check(t, 2000, per, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Names, 6)
+		tool := irtest.ToolByName(rt, irtest.Names, 6)
 		tool.Command, tool.Base = &ir.Command{Program: "true"}, ir.BaseNone
 		home := rapid.SampledFrom([]string{"/state/home", "/w s/ab/home", "/w s/ab/src"}).Draw(rt, "home")
 		b := ir.Bindings{Workspace: "/w s", Home: home}
@@ -258,7 +258,7 @@ func configurations(t *testing.T) map[string][]byte {
 	closed := example()
 	closed.Net = nil
 	out := map[string][]byte{"closed": compile(t, closed, resolved(b)), "open": compile(t, example(), resolved(b))}
-	gen := rapid.Custom(func(rt *rapid.T) *ir.Tool { return irtest.Tool(rt, irtest.Names, 6) })
+	gen := rapid.Custom(func(rt *rapid.T) *ir.Tool { return irtest.ToolByName(rt, irtest.Names, 6) })
 	for seed := range 20 {
 		tool := gen.Example(seed)
 		tool.Command = &ir.Command{Program: "true", Args: []string{"a b"}}

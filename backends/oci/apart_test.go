@@ -79,7 +79,7 @@ func TestMountsAgainstPolicy(t *testing.T) {
 // TestEveryCellApart states each cell once, with a sentence wherever it is not exact, and a gap where it is weaker.
 func TestEveryCellApart(t *testing.T) {
 	irtest.Check(t, 1000, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 5)
+		tool := irtest.ToolByName(rt, irtest.Plain, 5)
 		tool.Base = rapid.SampledFrom([]ir.BaseName{ir.BaseSystem, ir.BaseMinimal, ir.BaseNone}).Draw(rt, "base")
 		tool.Net = irtest.NetRules(rt, 4)
 		tool.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: 1 << 30}, {Kind: ir.LimitCPUTime, Value: 1000}, {Kind: ir.LimitWallTime, Value: 1}}

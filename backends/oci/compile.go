@@ -155,10 +155,15 @@ func entryMounts(v *ir.View, target backends.Target) []specs.Mount {
 	})
 }
 
-// grants reports whether some place of a root has one of the capabilities.
+// grants reports whether some place of a root, or some name in it, has one of the capabilities.
 func grants(root *ir.Region, caps ir.CapSet) bool {
 	found := false
-	root.WalkRoot(func(r *ir.Region) { found = found || r.Caps&caps != 0 })
+	root.WalkRoot(func(r *ir.Region) {
+		found = found || r.Caps&caps != 0
+		for _, n := range backends.NamedIn(r) {
+			found = found || n.Caps&caps != 0
+		}
+	})
 	return found
 }
 

@@ -171,7 +171,7 @@ func TestDocumentAgainstPolicy(t *testing.T) {
 	compared.Store(0)
 	const per = 400
 	irtest.Check(t, 1000, per, func(rt *rapid.T) {
-		x := newTrial(rt, irtest.Tool(rt, irtest.Plain, 5))
+		x := newTrial(rt, irtest.ToolByName(rt, irtest.Plain, 5))
 		for range per {
 			x.access(rt)
 		}
@@ -179,11 +179,31 @@ func TestDocumentAgainstPolicy(t *testing.T) {
 	fmt.Printf("property %s: %d comparisons\n", t.Name(), compared.Load())
 }
 
+// TestNamesAreMounted: a root in which a rule by name alone grants something is mounted for it, or the supervisor
+// inside would permit what the mount refuses.
+func TestNamesAreMounted(t *testing.T) {
+	tool := ir.NewTool("t")
+	fork := ir.Location{Root: ir.Root{Kind: ir.External, Name: "fork"}}
+	tool.FS = []ir.FSRule{
+		{At: ir.In(""), Caps: ir.Caps(ir.Read)}, {At: ir.In("src"), Names: []string{"out"}, Caps: ir.All},
+		{At: fork, External: true, Names: []string{"*.log"}, Caps: ir.Caps(ir.Read)},
+	}
+	doc := compiled(t, tool)
+	for place, want := range map[string][]ir.Capability{
+		"${workspace}/src/a/out/f": {ir.Read, ir.Update}, "${external:fork}/a.log": {ir.Read},
+	} {
+		m, ok := shown(doc.Config, place)
+		if !ok || slices.ContainsFunc(want, func(c ir.Capability) bool { return !passes(m, c) }) {
+			t.Errorf("%s is shown by %+v, %v", place, m, ok)
+		}
+	}
+}
+
 // TestEveryCell states each cell of random policies once for every version of the ABI, with a
 // sentence wherever it is not exact.
 func TestEveryCell(t *testing.T) {
 	irtest.Check(t, 600, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 5)
+		tool := irtest.ToolByName(rt, irtest.Plain, 5)
 		tool.Net = irtest.NetRules(rt, 4)
 		tool.Env = append(tool.Env, ir.EnvRule{Name: "GO", Prefix: true, Read: rapid.Bool().Draw(rt, "go")})
 		tool.May = []ir.FSRule{{At: ir.In("secrets"), Caps: ir.All}}

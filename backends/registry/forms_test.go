@@ -20,7 +20,7 @@ func TestFormsAgree(t *testing.T) {
 	}
 	volumes := map[ir.Platform]string{ir.Windows: "C:"}
 	irtest.Check(t, 3000, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 4)
+		tool := irtest.ToolByName(rt, irtest.Plain, 4)
 		tool.Command, tool.Net = &ir.Command{Program: "true"}, irtest.NetRules(rt, 3)
 		for _, r := range tool.FS {
 			if r.At.Root.Kind == ir.External && r.At.Root != irtest.Elsewhere {

@@ -22,7 +22,7 @@ func TestRefusalsAreThoseOfCompile(t *testing.T) {
 		if rapid.Bool().Draw(rt, "odd") {
 			draw = names
 		}
-		tool := irtest.Tool(rt, draw, 4)
+		tool := irtest.ToolByName(rt, draw, 4)
 		tool.Command = &ir.Command{Program: "true"}
 		sameRefusals(rt, tool, seen)
 	})

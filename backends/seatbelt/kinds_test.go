@@ -15,7 +15,7 @@ import (
 func TestKinds(t *testing.T) {
 	shared := 0
 	irtest.Check(t, 1000, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Plain, 12)
+		tool := irtest.ToolByName(rt, irtest.Plain, 12)
 		w := newProfile(tool, backends.Target{}).ledgerWriter()
 		kinds := map[kind]bool{}
 		each := ledgerBy(w, func(id ir.RuleID, r *ir.FSRule) ir.RuleID {

@@ -22,16 +22,22 @@ type ledgerWriter struct {
 // kind is all of a rule that its cells depend on.
 type kind struct {
 	caps                  ir.CapSet
+	names                 string // rules by name in its regions
 	governs, base, leadOn bool
-	guards                ir.RuleID // of protected paths, whose places differ
+	own                   ir.RuleID // of protected paths and rules by name, whose places differ
 }
 
 func (w *ledgerWriter) kind(id ir.RuleID, r *ir.FSRule) kind {
 	regions := w.byRule[id]
 	k := kind{caps: r.Caps, governs: len(regions) > 0, leadOn: slices.ContainsFunc(regions, leadsOn)}
+	for _, x := range regions {
+		if len(x.ByName) > 0 {
+			k.names += sampledIn(x, 0).names + ";"
+		}
+	}
 	k.base = k.governs && ofBase(regions[0])
-	if r.Guards() {
-		k.guards = id
+	if r.Guards() || r.ByName() {
+		k.own = id
 	}
 	return k
 }
@@ -145,6 +151,8 @@ func (w *ledgerWriter) hidden() ir.CauseID {
 func (w *ledgerWriter) file(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
 	regions := w.byRule[id]
 	switch {
+	case r.ByName():
+		return w.named(id, r, a)
 	case len(regions) == 0:
 		return backends.Exact
 	case !r.Guards():
@@ -155,6 +163,26 @@ func (w *ledgerWriter) file(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
 		all = append(all, w.places(x.Caps, regions[i:i+1], a))
 	}
 	return backends.Join(all...)
+}
+
+// named says how one aspect of a rule by name is held.
+func (w *ledgerWriter) named(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
+	var all []ir.Held
+	for _, s := range w.byName[id] {
+		all = append(all, w.places(s.caps, w.byRule[id], a), backends.When(a == ir.AspectMove, w.move(s.caps,
+			[]sampled{s})))
+	}
+	if all == nil {
+		return backends.Exact
+	}
+	if _, ok := ir.ParseCapability(string(a)); ok {
+		all = append(all,
+			backends.When(slices.ContainsFunc(r.Names, func(n string) bool { return !byBytes(n) }),
+				backends.Weaker(ir.GapFSNames, start.WhyBytes)),
+			backends.When(w.deep[id], backends.Stricter(start.WhyDeep)))
+	}
+	return backends.Join(append(all, backends.When(a == ir.AspectRead && r.Caps != 0,
+		backends.Stricter(start.WhyWay)))...)
 }
 
 // places says how one aspect of regions with these capabilities is held.
@@ -173,7 +201,11 @@ func (w *ledgerWriter) places(caps ir.CapSet, regions []*ir.Region, a ir.Aspect)
 	case ir.AspectMetadata:
 		return metadata(caps, regions)
 	case ir.AspectMove:
-		return w.move(caps)
+		var all []sampled
+		for _, r := range regions {
+			all = append(all, sampledIn(r, caps))
+		}
+		return w.move(caps, all)
 	case ir.AspectSocket:
 		return backends.When(caps.Has(ir.Update), backends.Stricter(start.WhySocket))
 	case ir.AspectOthers:
@@ -224,7 +256,7 @@ func metadata(caps ir.CapSet, regions []*ir.Region) ir.Held {
 	switch {
 	case !caps.Has(ir.Update):
 		return backends.Exact
-	case ofBase(regions[0]):
+	case len(regions) > 0 && ofBase(regions[0]):
 		return backends.Stricter(start.WhyDevice)
 	default:
 		return backends.Join(backends.Stricter(start.WhySetID), backends.When(!caps.Has(ir.Read), backends.Stricter(start.WhyTimes)))
@@ -233,9 +265,12 @@ func metadata(caps ir.CapSet, regions []*ir.Region) ir.Held {
 
 // move says what renames and links out of a rule's region may carry. What they need
 // of the place that they lead to is in its create, update and delete.
-func (w *ledgerWriter) move(caps ir.CapSet) ir.Held {
-	if g, ok := w.moves.renames[caps]; ok {
-		return ir.Held{Is: ir.Weaker, Gap: ir.GapFSMove, Causes: []ir.Cause{{ID: start.WhyGain, Place: string(g.into), Caps: ir.Caps(g.what)}}}
+func (w *ledgerWriter) move(caps ir.CapSet, of []sampled) ir.Held {
+	for _, s := range of {
+		if g, ok := w.moves.renames[s]; ok {
+			return ir.Held{Is: ir.Weaker, Gap: ir.GapFSMove, Causes: []ir.Cause{{ID: start.WhyGain,
+				Place: string(g.into), Caps: ir.Caps(g.what)}}}
+		}
 	}
 	return backends.When(w.moves.withheld[caps], backends.Stricter(start.WhyLinks))
 }

@@ -55,6 +55,7 @@ func TestNames(t *testing.T) {
 	for _, base := range []ir.BaseName{ir.BaseSystem, ir.BaseMinimal, ir.BaseNone} {
 		tool := example()
 		tool.Base = base
+		tool.FS = append(tool.FS, byNameAt(9, "", 0, ".env", "*.pem"), byNameAt(10, "build dir", ir.All, "out?"))
 		tool.Net = append(tool.Net, ir.NetRule{Host: ir.Host{Kind: ir.HostAny}, Port: 8080, Allow: true, Listen: true})
 		for _, target := range []backends.Target{{Form: backends.Portable}, resolved(exampleHost())} {
 			texts = append(texts, string(compile(t, tool, target).Data))

@@ -25,7 +25,11 @@ type profile struct {
 	// roots are in the order in which they are written.
 	roots []*ir.Region
 	// byRule are the regions that each rule governs.
-	byRule   map[ir.RuleID][]*ir.Region
+	byRule map[ir.RuleID][]*ir.Region
+	// byName are what each rule by name grants, where it is about some name.
+	byName map[ir.RuleID][]sampled
+	// deep are the rules by name that others meet that grant other things.
+	deep     map[ir.RuleID]bool
 	moves    moves
 	splits   map[grant]split
 	programs []program
@@ -39,10 +43,12 @@ func newProfile(t *ir.Tool, target backends.Target) *profile {
 	}
 	p := &profile{
 		tool: t, form: target.Form, view: ir.NewView(t, ir.Darwin, facts), own: facts.Program, scripts: facts.Interpreters, bind: facts.Bindings,
-		params: parameterNames(t), byRule: map[ir.RuleID][]*ir.Region{}, splits: map[grant]split{},
+		params: parameterNames(t), byRule: map[ir.RuleID][]*ir.Region{},
+		byName: map[ir.RuleID][]sampled{}, deep: map[ir.RuleID]bool{}, splits: map[grant]split{},
 	}
 	p.roots = p.ordered(p.view.Tree())
 	p.walk(func(r *ir.Region) { p.byRule[r.ID()] = append(p.byRule[r.ID()], r) })
+	p.walk(p.addNames)
 	p.moves = p.findMoves()
 	p.programs = p.findPrograms()
 	p.validate()
@@ -76,9 +82,10 @@ func (p *profile) validate() {
 				p.refuse(e.Rule, notCanonical)
 			}
 		}
+		p.refuse(e.Rule, unspeakable(e.Rule))
 	}
 	p.walk(func(r *ir.Region) {
-		if written(r) {
+		if written(r) || namesAt(r) {
 			var rule ir.Rule
 			if r.Governing.Rule != nil {
 				rule = r.Governing.Rule

@@ -195,6 +195,15 @@ func (j *judge) pinned(at ir.Location) bool {
 	return pinned
 }
 
+// guarded reports whether a place is protected or in a protected directory.
+func (j *judge) guarded(at ir.Location) bool {
+	guarded := false
+	for _, root := range j.view.Tree() {
+		root.WalkRoot(func(n *ir.Region) { guarded = guarded || n.Guard.Rule != nil && at.Under(n.At) })
+	}
+	return guarded
+}
+
 // leadsOn reports whether a place is a directory for rules of other places, those of a root that
 // lies in it among them.
 func (j *judge) leadsOn(at ir.Location) bool {
@@ -207,7 +216,12 @@ func (j *judge) leadsOn(at ir.Location) bool {
 
 // governor returns the identifier of the rule that governs a place, as ledgers have it.
 func (j *judge) governor(at ir.Location) ir.RuleID {
-	rule := j.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Rule
+	return j.ruled(j.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}))
+}
+
+// ruled returns the identifier of the rule of a verdict, as ledgers have it.
+func (j *judge) ruled(v ir.Verdict) ir.RuleID {
+	rule := v.Rule
 	for _, e := range j.view.Entries() {
 		if rule == ir.Rule(e.Rule) {
 			if e.Rule.Origin.Layer == ir.LayerBase {
@@ -233,7 +247,7 @@ func (j *judge) explains(e excuse, is ir.Enforcement) bool {
 	if !ok {
 		j.err = fmt.Errorf("the ledger has no cell for %s %s", id, e.aspect)
 	}
-	found := row.Is == is && row.Cites(e.why)
+	found := (row.Is == is || row.Cites(start.WhyBytes)) && row.Cites(e.why)
 	if found {
 		j.used[claim{id, e.aspect, e.why}] = true
 	}
@@ -281,12 +295,16 @@ func (j *judge) named(q question, v ir.Verdict) error {
 	if op, ok := ops[q.call]; ok && v.Reason == ir.ReasonRule && !v.Allowed() && !exception(q) {
 		abs, _ := j.full.Path(q.on)
 		got, err := j.profile.Message(op, sbpl.Request{Path: start.FirstName(abs), Kind: "REGULAR-FILE"})
-		want := "accessc t " + string(j.governor(q.on))
+		want := "accessc t " + string(j.ruled(v))
 		if want == "accessc t base" && got != want {
 			want = "accessc t default"
 		}
 		if q.call == callDelete && got == "accessc t pin" && (j.pinned(q.on) || q.on.Path == "") {
 			want = got
+		}
+		byName := slices.ContainsFunc(j.tool.FS, func(r ir.FSRule) bool { return r.ByName() })
+		if byName && j.guarded(q.on) && strings.HasPrefix(got, "accessc t ") {
+			want = got // the protection, the rule around it and rules by name deny parts of it
 		}
 		if err != nil || got != want {
 			return fmt.Errorf("%s on %v is reported as %q, %v; want %q", op, q.on, got, err, want)
@@ -301,6 +319,14 @@ func (j *judge) trees() error {
 	var err error
 	for _, root := range j.view.Tree() {
 		root.WalkRoot(func(n *ir.Region) {
+			if namesAt(n) && j.ask(opClone, n.At.Child("fresh name"), "DIRECTORY") {
+				for _, name := range classes(n) {
+					if at := n.At.Child("fresh name").Child(name); !j.view.Decide(ir.Access{Cap: ir.Read,
+						On: ir.Direct(at)}).Allowed() {
+						err = fmt.Errorf("cloning a directory in %v carries %s", n.At, name)
+					}
+				}
+			}
 			if len(n.Below) == 0 || !j.ask(opClone, n.At, "DIRECTORY") {
 				return
 			}
@@ -365,13 +391,30 @@ func (j *judge) everywhere() []ir.Location {
 	var out []ir.Location
 	for _, root := range j.view.Roots() {
 		j.view.Regions(root).Walk(func(n *ir.Region) {
-			for _, at := range []ir.Location{n.At, n.At.Child("fresh name")} {
+			places := []ir.Location{n.At, n.At.Child("fresh name")}
+			for _, name := range classes(n) {
+				places = append(places, n.At.Child(name))
+			}
+			for _, at := range places {
 				abs, _ := j.full.Path(at)
 				out = append(out, j.full.Locate(strings.TrimSuffix(abs, "/")))
 			}
 		})
 	}
 	return out
+}
+
+// classes are names in a region that its rules by name tell apart, where they begin.
+func classes(n *ir.Region) []string {
+	if !beginsNames(n) {
+		return nil
+	}
+	var lists [][]string
+	for _, e := range n.ByName {
+		lists = append(lists, ir.FoldNames(e.Rule.Names))
+	}
+	names, _ := ir.NameClasses(lists, nil)
+	return names
 }
 
 // everything lists every question about every pair of places.

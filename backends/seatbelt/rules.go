@@ -12,9 +12,17 @@ import (
 func (p *profile) rules(w *writer) {
 	p.baseGroups(w)
 	p.walk(func(r *ir.Region) {
-		if written(r) && !grouped(r) && !r.Guarded() {
+		if grouped(r) || r.Guarded() && !r.IsRoot() {
+			return
+		}
+		if written(r) {
 			w.comment(label(r))
 			p.region(w, r)
+		}
+		if namesAt(r) {
+			p.names(w, r)
+		}
+		if written(r) || namesAt(r) {
 			p.guarded(w, r)
 		}
 	})
@@ -30,7 +38,7 @@ func (p *profile) guarded(w *writer, r *ir.Region) {
 			switch {
 			case b.Guarded():
 				paths = append(paths, b)
-			case !written(b):
+			case !written(b) && !namesAt(b):
 				collect(b)
 			}
 		}
@@ -40,15 +48,30 @@ func (p *profile) guarded(w *writer, r *ir.Region) {
 		return
 	}
 	w.comment("protected  " + capsWord(paths[0].Caps))
-	w.deny(string(paths[0].ID()), p.split(p.grant(paths[0])).deny, p.filters(paths))
+	deny, own := p.split(p.grant(paths[0])).deny, paths
+	if len(r.ByName) > 0 {
+		// All but writing is as the region and the rules by name have it.
+		deny, own = p.split(p.byNameGrant(ir.All&^ir.Write)).deny, slices.DeleteFunc(slices.Clone(paths),
+			func(b *ir.Region) bool { return !beginsNames(b) })
+	}
+	w.deny(string(paths[0].Guard.ID), deny, p.filters(paths))
+	for _, b := range own {
+		if namesAt(b) {
+			p.names(w, b)
+		}
+	}
 }
 
 // region writes the statements of a region.
 func (p *profile) region(w *writer, r *ir.Region) {
 	s, lines := p.split(p.grant(r)), p.filters([]*ir.Region{r})
-	w.deny(named(r), s.first, lines)
+	if by := r.Governing.Rule; by != nil && by.ByName() {
+		p.statements(w, ruleOf(r), by.Caps, r.Guard, r.Caps, lines)
+		return
+	}
+	w.deny(ruleOf(r), s.first, lines)
 	w.allow(s.allow, lines)
-	w.deny(named(r), s.deny, lines)
+	w.deny(ruleOf(r), s.deny, lines)
 }
 
 func (p *profile) filters(regions []*ir.Region) [][]string {
@@ -60,8 +83,8 @@ func (p *profile) filters(regions []*ir.Region) [][]string {
 	return lines
 }
 
-// named is the rule of a region as reports of denials name it.
-func named(r *ir.Region) string {
+// ruleOf is the rule of a region as reports of denials name it.
+func ruleOf(r *ir.Region) string {
 	if ofBase(r) {
 		return string(ir.BaseRule)
 	}
@@ -73,7 +96,7 @@ func label(r *ir.Region) string {
 	if r.Link {
 		at += " (the link)"
 	}
-	return named(r) + "  " + at + "  " + capsWord(r.Caps)
+	return ruleOf(r) + "  " + at + "  " + capsWord(r.Caps)
 }
 
 // baseGroups writes the places of the base, those of one grant together. Nothing is
@@ -150,7 +173,7 @@ func above(path string) (string, bool) {
 // leads reports whether something is granted at or below r in its root, and collects the regions
 // on the way to it that grant nothing themselves.
 func (p *profile) leads(r *ir.Region, open *[]place) bool {
-	granted := r.Caps != 0
+	granted := r.Caps != 0 || gives(r)
 	for _, b := range r.Below {
 		granted = !b.IsRoot() && p.leads(b, open) || granted
 	}
@@ -163,7 +186,7 @@ func (p *profile) leads(r *ir.Region, open *[]place) bool {
 // pins denies making and removing the names that must stay where they are, and cloning a
 // directory that contains places with rules of their own.
 func (p *profile) pins(w *writer) {
-	var stay, whole [][]string
+	var stay, whole, trees [][]string
 	p.walk(func(r *ir.Region) {
 		if p.pinned(r) {
 			stay = append(stay, []string{literal(p.place(r.At))})
@@ -171,9 +194,14 @@ func (p *profile) pins(w *writer) {
 		if p.whole(r) {
 			whole = append(whole, []string{literal(p.place(r.At))})
 		}
+		if namesAt(r) && p.carries(r) {
+			at := p.place(r.At).String()
+			trees = append(trees, []string{"(require-all (subpath " + at + ") (vnode-type DIRECTORY))"})
+		}
 	})
 	w.deny("pin", []string{opCreate, opUnlink}, stay)
 	w.deny("pin", []string{opClone}, whole)
+	w.deny("pin", []string{opClone}, trees)
 }
 
 func literal(p place) string { return "(literal " + p.String() + ")" }

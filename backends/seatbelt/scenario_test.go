@@ -64,7 +64,7 @@ var outside = []string{
 }
 
 func drawScenario(t *rapid.T, questions int) scenario {
-	s := scenario{tool: irtest.Tool(t, hard, 6)}
+	s := scenario{tool: irtest.ToolByName(t, hard, 6)}
 	s.tool.Base = rapid.SampledFrom([]ir.BaseName{ir.BaseSystem, ir.BaseSystem, ir.BaseMinimal, ir.BaseNone}).Draw(t, "base")
 	s.tool.Home = rapid.SampledFrom([]ir.HomeKind{ir.HomePrivate, ir.HomePrivate, ir.HomeReal}).Draw(t, "home")
 	s.drawHost(t)
@@ -217,7 +217,7 @@ func (s *scenario) apart() bool {
 func (s *scenario) String() string {
 	out := fmt.Sprintf("base %s home %s full %+v program %v\n", s.tool.Base, s.tool.Home, s.full, s.facts.Program)
 	for i := range s.tool.FS {
-		out += fmt.Sprintf("  fs[%d] %s %s\n", i, s.tool.FS[i].At, s.tool.FS[i].Caps)
+		out += fmt.Sprintf("  fs[%d] %s %s\n", i, s.tool.FS[i].Subject(), s.tool.FS[i].Caps)
 	}
 	return out
 }

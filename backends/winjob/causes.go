@@ -34,10 +34,13 @@ const (
 	whyOwnBase    ir.CauseID = "windows.own-base"
 	whyNoHosts    ir.CauseID = "windows.no-hosts"
 	whyNoListen   ir.CauseID = "windows.no-listen"
+	whyNameClosed ir.CauseID = "windows.name-closed"
 	whyNoName     ir.CauseID = "windows.no-name"
 
 	// Tier 1: what is let through.
 	whyOwn       ir.CauseID = "windows.own"
+	whyByName    ir.CauseID = "windows.by-name"
+	whyBrings    ir.CauseID = "windows.brings"
 	whyGain      ir.CauseID = "windows.escalation"
 	whyLink      ir.CauseID = "windows.link"
 	whyReplace   ir.CauseID = "windows.replace"
@@ -71,6 +74,13 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
+		whyByName: "access lists belong to files and know no names: what a rule by name takes away can be used as " +
+			"the rule around it says",
+		whyNameClosed: "access lists belong to files and know no names: what a rule by name gives stays closed where " +
+			"the rule around it gives less",
+		whyBrings: "names in a moved directory, and files that are moved, keep their access lists or take those of " +
+			"their new place, whatever " +
+			"rules by name say",
 		whyAsk:         "what the list may covers is not granted while a tool runs here",
 		whyNoFiles:     "a job object and a token of the same user do not restrict files",
 		whyNoNetwork:   "a job object does not restrict the network",

@@ -236,7 +236,7 @@ func container(t *ir.Tool) AppContainer {
 func (l *layout) files() FileAccess {
 	return FileAccess{
 		Hold: hold(), Strip: strip(), Grants: Grants(),
-		Entries: l.entries(), Ambient: l.ambient(), Unmatched: l.unmatched(),
+		Entries: l.entries(), Ambient: l.ambient(), Unmatched: l.unmatched(), Patterns: l.patterns(),
 	}
 }
 

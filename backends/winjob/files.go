@@ -169,6 +169,30 @@ func (l *layout) entries() []Entry {
 	return out
 }
 
+// byName are the regions in which each rule by name is about names. Access lists belong to files and know no names.
+// See RATIONALE D478.
+func (l *layout) byName() map[ir.RuleID][]backends.Named {
+	out := map[ir.RuleID][]backends.Named{}
+	for _, r := range l.regions {
+		for _, n := range backends.NamedIn(r) {
+			out[n.ID] = append(out[n.ID], n)
+		}
+	}
+	return out
+}
+
+// patterns lists the rules by name for reviewers.
+func (l *layout) patterns() []Pattern {
+	var out []Pattern
+	for _, e := range l.view.Entries() {
+		if e.Rule.ByName() {
+			out = append(out, Pattern{path(l.target, e.Rule.At), e.Rule.Names, wordsFor(e.Rule.Caps, l.listed()),
+				string(e.ID)})
+		}
+	}
+	return out
+}
+
 func (l *layout) unmatched() []Unmatched {
 	var out []Unmatched
 	for _, r := range l.regions {

@@ -127,7 +127,7 @@ func (w *world) atStart(q question, n witnessed) string {
 	verdict := w.decide(q.op)
 	got, want := w.holds(q), verdict.Allowed()
 	switch {
-	case got == want:
+	case got == want, w.byName(q, got):
 		return ""
 	case want && w.refusedFor(q, n):
 		return ""
@@ -135,6 +135,25 @@ func (w *world) atStart(q question, n witnessed) string {
 		return ""
 	}
 	return fmt.Sprintf("%s %s → %s (%T): text %v, policy %v (%s)", q.aspect, q.src, q.dst, q.op, got, want, verdict.Reason)
+}
+
+// byName reports whether the ledger says of a rule by name that an answer differs: in the cell of what is asked, or
+// of a move in those of what it takes at both ends.
+func (w *world) byName(q question, got bool) bool {
+	aspects := []ir.Aspect{q.aspect}
+	if q.dst != "" {
+		aspects = []ir.Aspect{ir.AspectMove, ir.AspectRead, ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete}
+	}
+	for _, p := range []string{q.src, q.dst} {
+		for _, a := range aspects {
+			row := w.cell(p, a)
+			if p != "" && (got && row.Is == ir.Weaker && (row.Cites(whyByName) || row.Cites(whyBrings)) || !got &&
+				row.Cites(whyNameClosed)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // refusedFor reports whether the ledger says why something is refused that the policy

@@ -12,6 +12,8 @@ type ledgerWriter struct {
 	*layout
 	// byRule are the properties of the regions that each rule governs.
 	byRule map[ir.RuleID]traits
+	// byName are the regions in which each rule by name is about names.
+	byName map[ir.RuleID][]backends.Named
 	// sets are the capabilities that a move can change, each once, of all regions that
 	// are not the system's.
 	sets []ir.CapSet
@@ -69,10 +71,15 @@ type kind struct {
 	traits
 	caps   ir.CapSet
 	guards bool
+	own    ir.RuleID // of a rule by name, whose regions differ
 }
 
 func (w *ledgerWriter) kind(id ir.RuleID, r *ir.FSRule) kind {
-	return kind{w.byRule[id], r.Caps, r.Guards()}
+	k := kind{w.byRule[id], r.Caps, r.Guards(), ""}
+	if r.ByName() {
+		k.own = id
+	}
+	return k
 }
 
 func (l *layout) ledger() ir.Ledger {
@@ -82,6 +89,7 @@ func (l *layout) ledger() ir.Ledger {
 
 func (l *layout) ledgerWriter() *ledgerWriter {
 	w := &ledgerWriter{layout: l, byRule: make(map[ir.RuleID]traits, len(l.view.Entries())), moves: map[ir.CapSet]ir.Held{}, alone: childless(l.view.Tool)}
+	w.byName = l.byName()
 	for _, r := range l.regions {
 		caps := r.Caps
 		if l.listed() {
@@ -253,6 +261,25 @@ func ofBase(a ir.Aspect, sets []ir.CapSet) ir.Held {
 // rule is about the regions that one rule governs. A rule that governs nothing, since
 // a later one names the same path, has nothing to be held.
 func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, t traits) ir.Held {
+	held := []ir.Held{w.placed(cell, r, t)}
+	for _, n := range w.byName[cell.ID] {
+		given := n.Region.Caps
+		if cell.Aspect == ir.AspectOthers && given != 0 {
+			held = append(held, ir.Because(ir.Assumed, "", whyMovedAway))
+		}
+		held = append(held, n.Held(cell.Aspect, given, whyByName, whyNameClosed))
+		if c, ok := ir.ParseCapability(string(cell.Aspect)); ok && given.Has(c) {
+			held = append(held, w.capability(c, given, traits{listed: true}, ""))
+		}
+	}
+	if cell.Aspect == ir.AspectMove && len(w.byName) > 0 {
+		held = append(held, backends.Weaker(ir.GapFSNames, whyBrings))
+	}
+	return backends.Join(held...)
+}
+
+// placed is about the regions that a rule governs.
+func (w *ledgerWriter) placed(cell ir.Cell, r *ir.FSRule, t traits) ir.Held {
 	if !t.governs {
 		return backends.Exact
 	}

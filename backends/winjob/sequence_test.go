@@ -15,7 +15,8 @@ import (
 
 // stricterCauses are those that say what is withheld besides.
 var stricterCauses = []ir.CauseID{
-	whyCarried, whyAbsent, whySelf, whySymlink, whyHidden, whyLibrary, whyListed, whyMetadata, whyReplaceAll, whyOwnBase,
+	whyNameClosed, whyCarried, whyAbsent, whySelf, whySymlink, whyHidden, whyLibrary, whyListed, whyMetadata,
+	whyReplaceAll, whyOwnBase,
 }
 
 // later holds the emitted text against the policy at any time of a run, modulo what
@@ -38,7 +39,7 @@ func (w *world) later(q question, others bool) string {
 			return w.cell(p, ir.AspectMove).Cites(whyOthers)
 		})
 	}
-	if ok {
+	if ok || w.byName(q, got) {
 		return ""
 	}
 	return fmt.Sprintf("%s %s → %s (%T): text %v, policy %v (%s, %s at %s)",

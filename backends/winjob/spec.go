@@ -154,6 +154,16 @@ type FileAccess struct {
 	Ambient []Ambient `json:"ambient"`
 	// Unmatched are rules on paths that no file here can have.
 	Unmatched []Unmatched `json:"unmatched,omitempty"`
+	// Patterns are rules by name, which no list holds: a reviewer sees what the names are under the rules around them.
+	Patterns []Pattern `json:"patterns,omitempty"`
+}
+
+// Pattern is a rule by name.
+type Pattern struct {
+	Path   string   `json:"path"`   // the names are below it
+	Names  []string `json:"names"`  // the patterns
+	Grants []Grant  `json:"grants"` // the words of what the rule grants
+	Rule   string   `json:"rule"`   // its identifier
 }
 
 // Hold is the arguments with which CreateFile opens an object for the time of the run.

@@ -72,7 +72,7 @@ func compiled(t *ir.Tool, target backends.Target, f fault) (*world, string) {
 
 // genTool draws a policy whose files, programs and roots vary.
 func genTool(t *rapid.T, names []string) *ir.Tool {
-	tool := irtest.Tool(t, names, 7)
+	tool := irtest.ToolByName(t, names, 7)
 	tool.Home = rapid.SampledFrom([]ir.HomeKind{ir.HomePrivate, ir.HomePrivate, ir.HomeReal}).Draw(t, "home")
 	tool.Base = rapid.SampledFrom([]ir.BaseName{ir.BaseSystem, ir.BaseMinimal, ir.BaseNone}).Draw(t, "base")
 	if rapid.IntRange(0, 2).Draw(t, "external") == 0 {

@@ -120,6 +120,11 @@ func outside(v *ir.View) []Place {
 			}
 		})
 	}
+	for _, e := range v.Entries() {
+		if r := e.Rule; r.ByName() && r.Caps != 0 && r.At.Root.Kind == ir.External {
+			out = append(out, Place{r.Subject(), words(r.Caps)})
+		}
+	}
 	return out
 }
 

@@ -163,7 +163,7 @@ func bindingsOf(l backends.Launch) ([]binding, error) {
 		return nil, nil
 	}
 	var out []binding
-	for _, r := range c.Access.FS {
+	for _, r := range c.Access.Rules() {
 		if r.External && r.ApprovedTarget != nil {
 			out = append(out, binding{r.LexicalPath, *r.ApprovedTarget})
 		}

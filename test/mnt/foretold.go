@@ -43,6 +43,9 @@ func (f *Foretold) Leak(t Fataler, what string, v Refused) ir.Row {
 			aspect = ir.AspectMetadata
 		}
 	}
+	if row, ok := f.byName(at, aspect, v); ok {
+		return row
+	}
 	row := f.Cell(at, aspect)
 	if !tells(row.Held, gap) {
 		t.Fatalf("%s is permitted, and refused by the policy (%+v): expected the gap %s in %+v", what, v, gap, row)
@@ -50,10 +53,21 @@ func (f *Foretold) Leak(t Fataler, what string, v Refused) ir.Row {
 	return row
 }
 
+// byName returns the row about a rule by name: of a name, or of the move of a directory in which the name may be.
+func (f *Foretold) byName(at ir.Location, a ir.Aspect, v Refused) (ir.Row, bool) {
+	if r := f.rule(at); r != nil && r.ByName() {
+		row := f.Cell(at, a)
+		return row, tells(row.Held, ir.GapFSNames)
+	}
+	row := f.Cell(v.Src, ir.AspectMove)
+	return row, v.Reason == ir.ReasonNoGain && tells(row.Held, ir.GapFSNames)
+}
+
 // gaps are those of the causes of leaks.
 var gaps = map[ir.CauseID][]ir.Gap{
 	"mounts.whole": {ir.GapFSWrite}, "mounts.late": {ir.GapFSLate, ir.GapFSProtected}, "mounts.starts": {ir.GapFSExecute},
-	"mounts.loose": {ir.GapFSMove}, "mounts.tree": {ir.GapFSDefault},
+	"mounts.by-name": {ir.GapFSNames}, "mounts.brings": {ir.GapFSNames}, "mounts.loose": {ir.GapFSMove},
+	"mounts.tree": {ir.GapFSDefault},
 }
 
 // tells reports whether a cell is not held and has a cause with a gap, and either this gap itself or, as a cell has a single one and may be about several

@@ -115,7 +115,7 @@ type trial struct {
 }
 
 func newTrial(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen map[string]int) *trial {
-	tool := irtest.Tool(t, irtest.Plain, 6)
+	tool := irtest.ToolByName(t, irtest.Plain, 6)
 	start := irtest.DrawWorld(t, 12, "${home}", "${tmp}", irtest.Elsewhere.String())
 	if rapid.IntRange(0, 7).Draw(t, "grants in each other") == 0 {
 		nest(t, tool, start)

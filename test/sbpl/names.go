@@ -69,5 +69,5 @@ fileprovider-syncroot-path mount-root-path codesigning-operation kas-info-select
 // Prelude are the forms of Apple's prelude, and of the language, that profiles here use.
 var Prelude = strings.Fields(`
 allow deny version if defined? quote with param string-append require-all require-any require-not
-literal subpath prefix regex path-ancestors
+literal subpath prefix regex regex-quote path-ancestors
 `)

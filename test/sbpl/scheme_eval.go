@@ -1,5 +1,7 @@
 package sbpl
 
+import "strings"
+
 // Profiles of others use the Scheme that the language is written in: they name paths and whole
 // rules, and choose by parameters. This file implements the part that such profiles use; all
 // else is refused.
@@ -302,6 +304,11 @@ func (r *reader) builtin(d datum) (datum, error) {
 			}
 		}
 		return out, nil
+	case "regex-quote":
+		if len(args) != 1 || args[0].kind != text {
+			return d, d.fail("expected a string")
+		}
+		return datum{kind: text, text: quoteMeta.Replace(args[0].text), line: d.line}, nil
 	default:
 		return d, nil
 	}
@@ -332,3 +339,12 @@ func (r *reader) scheme(d datum, outer allOf) error {
 		return d.fail("found (%s ...), expected a rule", d.head())
 	}
 }
+
+// quoteMeta takes the meaning from the characters of a text in a regular expression.
+var quoteMeta = func() *strings.Replacer {
+	var pairs []string
+	for _, c := range `\.+*?()|[]^$` {
+		pairs = append(pairs, string(c), `\`+string(c))
+	}
+	return strings.NewReplacer(append(pairs, "{", "[{]", "}", "[}]")...)
+}()

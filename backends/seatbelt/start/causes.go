@@ -52,6 +52,9 @@ const (
 	WhyDirectory  ir.CauseID = "seatbelt.directory"
 	WhyAsk        ir.CauseID = "seatbelt.ask"
 
+	WhyBytes     ir.CauseID = "seatbelt.bytes"
+	WhyDeep      ir.CauseID = "seatbelt.deep"
+	WhyWay       ir.CauseID = "seatbelt.way"
 	WhyAncestors ir.CauseID = "seatbelt.ancestors"
 	WhyServices  ir.CauseID = "seatbelt.services"
 	WhySemaphore ir.CauseID = "seatbelt.semaphore"
@@ -123,6 +126,15 @@ func Sentences() backends.Sentences {
 		WhyTrust: "programs that have the system check certificates, as those in Go and Swift, refuse TLS: its service fetches addresses " +
 			"that certificates name, so it is closed",
 		WhySame: "assumes that the system takes two runs of a tool for two sandboxes",
+		WhyBytes: "the system's expressions know bytes and no characters: a pattern with ?, a set or letters outside of " +
+			"" +
+			"ASCII may match " +
+			"other names than here",
+		WhyDeep: "nothing is granted where two rules by name disagree about a path and more than four directories are " +
+			"" +
+			"below both names",
+		WhyWay: "the directories between the rule's place and a name that it grants are hidden where no rule grants " +
+			"something in them",
 		WhyAncestors: "the directories above the workspace are not listed: Bun, and programs compiled with it, list them at their start and " +
 			"do not run",
 		WhySearch: "without execute, access(2) may say of directories that they cannot be searched, and git then finds no repository",
