@@ -179,14 +179,21 @@ func matchName(part, name string) bool {
 				}
 			}
 			return false
-		case '[':
-			end := strings.IndexByte(part, ']')
-			if end < 0 || name == "" {
+		case '?':
+			_, n := utf8.DecodeRuneInString(name)
+			if n == 0 {
 				return false
 			}
-			part, name = part[end+1:], name[1:]
+			part, name = part[1:], name[n:]
+		case '[':
+			end := strings.IndexByte(part, ']')
+			_, n := utf8.DecodeRuneInString(name)
+			if end < 0 || n == 0 {
+				return false
+			}
+			part, name = part[end+1:], name[n:]
 		default:
-			if name == "" || c != '?' && c != name[0] {
+			if name == "" || c != name[0] {
 				return false
 			}
 			part, name = part[1:], name[1:]
