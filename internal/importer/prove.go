@@ -140,7 +140,9 @@ type check struct {
 func (c *check) files() error {
 	var nodes []string
 	for _, root := range c.view.Roots() {
-		c.regions(c.view.Regions(root), &nodes)
+		region := c.view.Regions(root)
+		c.regions(region, &nodes)
+		c.named(region, &nodes)
 	}
 	c.regions(c.view.Regions(ir.Root{Kind: ir.System}), &nodes)
 	nodes = append(nodes, c.marks.Paths...)
@@ -166,6 +168,21 @@ func (c *check) files() error {
 		}
 		return c.place(name)
 	})
+}
+
+// named lists the paths of names that rules by name and patterns tell apart, in each directory of the tree and deeper in.
+func (c *check) named(r *ir.Region, out *[]string) {
+	if r == nil {
+		return
+	}
+	if abs, ok := c.absolute(r.At); ok {
+		for _, name := range c.names(r) {
+			*out = append(*out, path.Join(abs, name), path.Join(abs, "zz-any-name", name))
+		}
+	}
+	for _, b := range r.Below {
+		c.named(b, out)
+	}
 }
 
 // regions lists the absolute paths at which the grants of a view change.
