@@ -63,7 +63,8 @@ func matchPath(pattern, path string, tree bool) bool {
 	}
 }
 
-// matchPart compares one component, which is its own name also where it is no pattern. Most names differ in their first letter.
+// matchPart compares one component, which is its own name also where it is no pattern. Most names differ in their first
+// letter.
 func matchPart(pattern, name string) bool {
 	first := strings.IndexAny(pattern, `*?[\`)
 	if first < 0 || first > 0 && !strings.HasPrefix(name, pattern[:first]) {

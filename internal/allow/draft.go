@@ -381,9 +381,10 @@ func (d *draft) file(like string, r ir.FSRule, notes []string) error {
 	return d.append(like, "fs", append(head, item...), notes)
 }
 
-// written is the path of a rule on files, and the capabilities that it grants by their keys.
+// written is the path of a rule on files, and the capabilities that it grants by their keys. A rule by name is about no
+// place.
 func written(v *source.Value) (at string, has map[string]bool, ok bool) {
-	if v.Table == nil || v.Table.Get("external") != nil {
+	if v.Table == nil || v.Table.Get("external") != nil || v.Table.Get("names") != nil {
 		return "", nil, false
 	}
 	p := v.Table.Get("path")
@@ -401,7 +402,7 @@ func written(v *source.Value) (at string, has map[string]bool, ok bool) {
 // hasOuter reports whether a written rule is an external one, and grants everything that another
 // one would.
 func hasOuter(v *source.Value, r ir.FSRule) bool {
-	if v.Table == nil || v.Table.Get("external") == nil || !v.Table.Get("external").Bool {
+	if v.Table == nil || v.Table.Get("names") != nil || v.Table.Get("external") == nil || !v.Table.Get("external").Bool {
 		return false
 	}
 	at := v.Table.Get("path")

@@ -168,8 +168,8 @@ func (o *opencode) closed(r opencodeRule, text, permission string, opened []stri
 	return out
 }
 
-// anyDepth is the pattern of the names that a pattern is about whose stars stand for directories as well, empty where it
-// is about more than a name: "*.env" ends a path, and a text between stars is in one name.
+// anyDepth is the pattern of the names that a pattern is about whose stars stand for directories as well, empty where
+// it is about more than a name: "*.env" ends a path, and a text between stars is in one name.
 func anyDepth(text string) string {
 	text = strings.TrimPrefix(text, "/")
 	end := strings.HasSuffix(text, "*")

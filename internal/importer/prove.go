@@ -170,7 +170,7 @@ func (c *check) files() error {
 	})
 }
 
-// named lists the paths of names that rules by name and patterns tell apart, in each directory of the tree and deeper in.
+// named lists the paths of names that rules by name and patterns tell apart, in each directory of the tree and deeper.
 func (c *check) named(r *ir.Region, out *[]string) {
 	if r == nil {
 		return

@@ -102,7 +102,8 @@ func checkTool(t *testing.T, tool survey.Tool) {
 			t.Errorf("%s: the preset %s", tool.Name, p.Name)
 		}
 	}
-	closed := slices.ContainsFunc(tool.Presets, func(p survey.Preset) bool { return p.Name == "secrets" }) || slices.Contains(tool.Closed, ".env")
+	closed := slices.Contains(tool.Closed, ".env") ||
+		slices.ContainsFunc(tool.Presets, func(p survey.Preset) bool { return p.Name == "secrets" })
 	for _, r := range tool.Rules {
 		if r.Why == "" {
 			t.Errorf("%s: %s has no reason", tool.Name, r.Path)

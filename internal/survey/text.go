@@ -50,7 +50,8 @@ func (t *Tool) write(b *strings.Builder, file string) {
 		for i, n := range t.Closed {
 			names[i] = tomltext.String(n)
 		}
-		rows = append(rows, [2]string{`{ path = ".", names = [` + strings.Join(names, ", ") + "] },", "grants nothing: secrets that nobody tracks"})
+		rule := `{ path = ".", names = [` + strings.Join(names, ", ") + "] },"
+		rows = append(rows, [2]string{rule, "grants nothing: secrets that nobody tracks"})
 	}
 	lines(b, rows)
 	b.WriteString("]\n")
