@@ -2,6 +2,7 @@ package importer
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -188,29 +189,56 @@ func enclosing(of map[string]access, abs string) (access, bool) {
 	}
 }
 
-// names are examples that stand for all that rules by name and patterns of the settings tell apart in a region.
+// names are examples that stand for all names that rules by name and patterns of the settings tell apart in a region.
 func (c *check) names(r *ir.Region) []string {
-	var lists [][]string
-	add := func(list []string) {
-		if !slices.ContainsFunc(lists, func(o []string) bool { return slices.Equal(o, list) }) {
-			lists = append(lists, list)
-		}
-	}
-	for _, e := range r.ByName {
-		add(e.Rule.Names)
-	}
-	if len(lists) == 0 {
+	if len(r.ByName) == 0 {
 		return nil
+	}
+	var lists [][]string
+	for _, e := range r.ByName {
+		lists = append(lists, e.Rule.Names)
 	}
 	for _, p := range c.marks.Patterns {
 		if name := p.Name(); name != "" && ir.BadName(name) == "" {
-			add([]string{name})
+			lists = append(lists, []string{name})
 		}
 	}
+	return c.t.examples(lists)
+}
+
+// examples are names of all classes. A name without wildcards is its own class, and told from the others by itself.
+func (t *translation) examples(lists [][]string) (out []string) {
+	var wild [][]string
+	for _, list := range lists {
+		var some []string
+		for _, name := range list {
+			if strings.ContainsAny(name, `*?[\`) {
+				some = append(some, name)
+			} else {
+				out = append(out, name)
+			}
+		}
+		if len(some) > 0 && !slices.ContainsFunc(wild, func(o []string) bool { return slices.Equal(o, some) }) {
+			wild = append(wild, some)
+		}
+	}
+	key := fmt.Sprint(wild)
+	known, ok := t.classes[key]
+	if !ok {
+		known = classes(wild)
+		if t.classes == nil {
+			t.classes = map[string][]string{}
+		}
+		t.classes[key] = known
+	}
+	return without(append(out, known...))
+}
+
+// classes are names of all classes, or of those of each two lists where these are too many.
+func classes(lists [][]string) (out []string) {
 	if out, ok := ir.NameClasses(lists, nil); ok {
 		return out
 	}
-	var out []string
 	for i := range lists {
 		for j := range i {
 			pair, _ := ir.NameClasses([][]string{lists[j], lists[i]}, nil)

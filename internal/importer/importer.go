@@ -95,6 +95,8 @@ type translation struct {
 	unspelled []*Entry
 	// named are the entries that deny names at any depth.
 	named []named
+	// classes are the examples of names that some lists of patterns tell apart.
+	classes map[string][]string
 	// lost are the denied commands of which no rule says any part.
 	lost []*Entry
 	// decided is true once a rule decides about every command.
