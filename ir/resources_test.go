@@ -359,6 +359,7 @@ func TestSensitive(t *testing.T) {
 		{"**/.env", ".env", true}, {"**/.env", "a/b/.env", true}, {"**/.env", ".environment", false}, {"**/.env", ".env/x", false},
 		{"**/.env.*", ".env.local", true}, {"**/.env.*", ".env", false}, {"keys/", "keys/a/b", true}, {"keys/", "keys", true},
 		{"keys/", "other/keys/a", false}, {"**/keys/", "other/keys/a", true}, {"a/*.pem", "a/x.pem", true}, {"a/*.pem", "a/b/x.pem", false},
+		{"**/[ab]?.pem", "x/ax.pem", true}, {"**/[^a]", "x/a", false}, {"a[b", "a[b", true},
 		{"~/.ssh/", ".ssh/id", false}, {"*a*b*c", "xaxbxc", true}, {"*a*b*c", "xcxbxa", false}, {"x*", "x", true}, {"ab*ba", "aba", false},
 	}
 	for _, tt := range tests {

@@ -60,13 +60,16 @@ func (v *View) Risk() Risk {
 // riskAt is the risk of one region.
 func (v *View) riskAt(r *Region) Risk {
 	caps := r.Caps
+	for _, e := range r.ByName {
+		caps |= e.Rule.Caps
+	}
 	if v.Tool.Commands != nil && len(v.Tool.Commands.Rules) == 0 {
 		caps = caps.Without(Execute)
 	}
 	switch {
 	case r.At.Root.Kind == External && caps&Write != 0:
 		return RiskHigh
-	case r.At.Root.Kind == External && caps != 0, caps&(Write|Caps(Execute)) != 0, caps != 0 && v.Tool.sensitive(r.At):
+	case r.At.Root.Kind == External && caps != 0, caps&(Write|Caps(Execute)) != 0, caps != 0 && v.Tool.sensitive(r):
 		return RiskMedium
 	default:
 		return RiskLow
@@ -130,10 +133,11 @@ func (v *View) getsLoader() bool {
 	})
 }
 
-// sensitive reports whether a place is sensitive by name.
-func (t *Tool) sensitive(at Location) bool {
-	return at.Root.Kind == Workspace &&
-		slices.ContainsFunc(t.Sensitive, func(p SensitivePattern) bool { return p.Covers(at.Path) })
+// sensitive reports whether a region is sensitive by name, or names in it that a rule grants.
+func (t *Tool) sensitive(r *Region) bool {
+	return r.At.Root.Kind == Workspace && slices.ContainsFunc(t.Sensitive, func(p SensitivePattern) bool {
+		return p.Covers(r.At.Path) || r.namesExposed(p).Rule != nil
+	})
 }
 
 // Exposed lists the sensitive patterns that some grant reaches, as a pattern
@@ -167,8 +171,14 @@ func Exposures(v *View) []Exposure {
 	for _, p := range v.Tool.Sensitive {
 		e := Exposure{Pattern: p.Pattern}
 		root.Walk(func(r *Region) {
-			if (r.Named || r.At.Path == "") && r.Governing.Rule != nil && r.exposes(p) {
+			switch by := r.namesExposed(p); {
+			case !r.Named && r.At.Path != "" && len(r.ByName) == 0:
+			case r.Governing.Rule != nil && r.exposes(p):
 				e.By = append(e.By, r)
+			case by.Rule != nil:
+				named := *r
+				named.Governing = by
+				e.By = append(e.By, &named)
 			}
 		})
 		if e.By != nil {
@@ -181,5 +191,57 @@ func Exposures(v *View) []Exposure {
 // exposes reports whether a region grants something on a path that p covers: its own
 // path, or one below it for a pattern that matches in any directory.
 func (r *Region) exposes(p SensitivePattern) bool {
-	return r.Caps != 0 && !r.Link && (p.Covers(r.At.Path) || strings.HasPrefix(p.Pattern, "**/") && !r.Guarded())
+	if r.Caps == 0 || r.Link || !r.Named && r.At.Path != "" {
+		return false
+	}
+	name, anywhere := strings.CutPrefix(p.Pattern, "**/")
+	switch {
+	case p.Covers(r.At.Path):
+		return true
+	case !anywhere || r.Guarded():
+		return false
+	}
+	return slices.ContainsFunc(r.namesLike(name), func(name string) bool { return r.lastAbout(name).Rule == nil })
+}
+
+// namesExposed is the rule by name of the region that grants something on names that p covers, empty without one.
+func (r *Region) namesExposed(p SensitivePattern) (by Entry) {
+	name, anywhere := strings.CutPrefix(p.Pattern, "**/")
+	if !anywhere || !slices.ContainsFunc(r.ByName, func(e Entry) bool { return e.Rule.Caps != 0 }) {
+		return by
+	}
+	for _, name := range r.namesLike(name) {
+		if e := r.lastAbout(name); e.Rule != nil && e.Rule.Caps != 0 {
+			return e
+		}
+	}
+	return by
+}
+
+// namesLike are examples of all names of a pattern that the rules by name of a region tell apart. A pattern of several
+// components is its own example.
+func (r *Region) namesLike(pattern string) []string {
+	pattern = strings.TrimSuffix(pattern, "/")
+	if len(r.ByName) == 0 || BadName(pattern) != "" {
+		return []string{pattern}
+	}
+	lists := [][]string{{pattern}}
+	for _, e := range r.ByName {
+		lists = append(lists, e.Rule.Names)
+	}
+	names, told := NameClasses(lists, nil)
+	if !told {
+		return []string{pattern}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !MatchName(pattern, name) })
+}
+
+// lastAbout is the rule by name that decides about a name directly in the region.
+func (r *Region) lastAbout(name string) Entry {
+	for _, e := range slices.Backward(r.ByName) {
+		if MatchNames(e.Rule.Names, name) {
+			return e
+		}
+	}
+	return Entry{}
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // defaultSensitive returns the paths whose exposure always draws a warning. A
 // leading "~/" is the user's home, a leading "**/" any directory; a trailing
-// slash covers everything below; "*" within a component matches any characters.
+// slash covers everything below; components are patterns as those of rules by name.
 func defaultSensitive() []SensitivePattern {
 	out := make([]SensitivePattern, 0, len(builtinSensitive))
 	for _, p := range builtinSensitive {
@@ -51,7 +51,7 @@ func matchPath(pattern, path string, tree bool) bool {
 		var p, c string
 		p, pattern = cut(pattern)
 		c, path = cut(path)
-		if !matchName(p, c) {
+		if !matchPart(p, c) {
 			return false
 		}
 		if pattern == "" {
@@ -63,24 +63,12 @@ func matchPath(pattern, path string, tree bool) bool {
 	}
 }
 
-// matchName matches one component against a pattern with "*", in time linear in
-// both: each literal part is taken where it first fits, the last one at the end.
-func matchName(pattern, name string) bool {
-	parts := strings.Split(pattern, "*")
-	last := len(parts) - 1
-	if last == 0 {
+// matchPart compares one component, which is its own name also where it is no pattern. Most names differ in their first
+// letter.
+func matchPart(pattern, name string) bool {
+	first := strings.IndexAny(pattern, `*?[\`)
+	if first < 0 || first > 0 && !strings.HasPrefix(name, pattern[:first]) {
 		return pattern == name
 	}
-	name, ok := strings.CutPrefix(name, parts[0])
-	if !ok {
-		return false
-	}
-	for _, part := range parts[1:last] {
-		i := strings.Index(name, part)
-		if i < 0 {
-			return false
-		}
-		name = name[i+len(part):]
-	}
-	return strings.HasSuffix(name, parts[last])
+	return pattern == name || MatchName(pattern, name)
 }

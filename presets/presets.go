@@ -1,9 +1,9 @@
 // Package presets has the rules that the usual toolchains and agents need, for tools to extend.
 //
 // A preset is a file of TOML: its version, a sentence about its purpose, and rules, each with its
-// reason. It only adds, so it has rules that grant, about places of the user's home, hosts and
-// variables, and none about the workspace.
-// See RATIONALE D190.
+// reason. It has rules that grant, about places of the user's home, hosts and variables, and none that grants something
+// in the workspace: there it closes names alone.
+// See RATIONALE D190, D482.
 package presets
 
 import (

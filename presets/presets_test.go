@@ -21,6 +21,9 @@ var keys = map[string]struct{ may, must []string }{
 	"env": {[]string{"name", "read", "value", "place", "reason"}, []string{"name", "read", "reason"}},
 }
 
+// byName are those of a rule that closes names in the workspace.
+var byName = []string{"path", "names", "reason"}
+
 // agents are the presets of whole agents.
 var agents = []string{"claude-code", "codex", "gemini", "opencode"}
 
@@ -69,6 +72,10 @@ func TestForm(t *testing.T) {
 			}
 			for _, r := range rules(p, e.Key) {
 				count++
+				if r.Get("names") != nil {
+					checkKeys(t, r, byName, byName)
+					continue
+				}
 				checkKeys(t, r, want.may, want.must)
 			}
 		}
@@ -117,6 +124,12 @@ func TestPlaces(t *testing.T) {
 	each(t, func(t *testing.T, p *presets.Preset) {
 		for _, r := range rules(p, "fs") {
 			place := r.Get("path").Text
+			if r.Get("names") != nil {
+				if place != "." {
+					t.Errorf("names below %s", place)
+				}
+				continue
+			}
 			if !strings.HasPrefix(place, "~/") || path.Clean(place) != place || place == "~/.config" || place == "~/.local/share" {
 				t.Errorf("%s is not for a preset", place)
 			}
@@ -137,6 +150,31 @@ func TestPlaces(t *testing.T) {
 }
 
 func within(place, dir string) bool { return place == dir || strings.HasPrefix(place, dir+"/") }
+
+// TestSecrets: the names that hold secrets are closed, and those that programs need are not.
+func TestSecrets(t *testing.T) {
+	p, bad := presets.Find("secrets")
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	closed := func(name string) bool {
+		return slices.ContainsFunc(rules(p, "fs"), func(r *source.Table) bool {
+			return slices.ContainsFunc(r.Get("names").Array, func(v *source.Value) bool { return ir.MatchName(v.Text, name) })
+		})
+	}
+	for name, want := range map[string]bool{
+		".env": true, ".env.local": true, ".env.production": true, ".env.staging": true, ".env.test": true,
+		".env.example.local": true, ".env.x": true,
+		".env.example": false, ".env.sample": false, ".env.template": false, ".envrc": false, "env": false, "env.ts": false,
+		"server.key": true, "privkey.pem": true, "tls-key.pem": true, "id_ed25519": true, "store.p12": true,
+		"cacert.pem": false, "fullchain.pem": false, "id_ed25519.pub": false, "server.crt": false, "key.go": false,
+		".netrc": true, ".pypirc": true, ".npmrc": false, "client_secret_1.json": true, "credentials.json": true,
+	} {
+		if closed(name) != want {
+			t.Errorf("%s: closed is %v", name, !want)
+		}
+	}
+}
 
 // TestHosts: a preset that grants files opens no host, unless it is that of an agent; hosts are
 // exact and reached by https.

@@ -12,6 +12,8 @@ const (
 	WhyUnread   ir.CauseID = "agents.unread"
 	WhyNested   ir.CauseID = "agents.nested"
 	WhyNames    ir.CauseID = "agents.names"
+	WhyByName   ir.CauseID = "agents.by-name"
+	WhyNamed    ir.CauseID = "agents.named"
 	WhyPattern  ir.CauseID = "agents.pattern"
 	WhyTemp     ir.CauseID = "agents.temp"
 	WhyUnbound  ir.CauseID = "agents.unbound"
@@ -44,6 +46,8 @@ func Sentences() backends.Sentences {
 		WhyUnread:   "a place without read cannot be used at all",
 		WhyNested:   "a place in one that may not be written cannot be opened for writing again",
 		WhyNames:    "places are known and no names: protected ones can be created in every directory that may be written",
+		WhyByName:   "the settings have no patterns for a rule by name, so a name is as open as the place around it",
+		WhyNamed:    "a name gets no more than the place around it, and what a pattern closes no rule opens again",
 		WhyPattern:  "a name that the program would read as a pattern has no entry, and the directory in which it is an exception gets no more than it",
 		WhyTemp:     "the program has a directory for temporary files of its own",
 		WhyUnbound:  "the directory is known on a host alone: build --resolve writes it",

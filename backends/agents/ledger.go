@@ -19,6 +19,8 @@ type Holder struct {
 	// Closed is said about reading at each place that is closed in one that is open, Opened at each
 	// that is open in one that is closed.
 	Closed, Opened ir.Held
+	// Patterns is said about the names that patterns close.
+	Patterns ir.Held
 	// Open is why a place is read although the policy denies it, empty for a program that can close each.
 	Open ir.CauseID
 	// Blocked is why files cannot be read although their place can, or no command starts; empty where nothing is.
@@ -111,7 +113,12 @@ func (h *Holder) files(c ir.Cell) ir.Held {
 		all = append(all, More(WhyNames))
 	}
 	for _, at := range h.byRule[c.ID] {
-		all = append(all, h.place(at, c.Aspect))
+		all = append(all, h.place(at, c.Aspect), h.taken(at, c.Aspect))
+	}
+	for _, n := range h.Plan.Named {
+		if n.ID.Stated() == c.ID {
+			all = append(all, h.named(n, c.Aspect))
+		}
 	}
 	return backends.Join(all...)
 }
@@ -233,6 +240,8 @@ func (p *Place) unwritten() ir.CauseID {
 func (h *Holder) movable(at *Place) bool {
 	for _, o := range h.Plan.Places {
 		switch {
+		case len(at.ByName) > 0:
+			return true
 		case o.Has == Write && o.Caps != at.Caps && !Kernel(o.At):
 			return true
 		case o.Outer != at:

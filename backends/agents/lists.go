@@ -19,21 +19,29 @@ type Lists struct {
 }
 
 // Path is an entry of a list: a text, or an object that says that nothing in it is a wildcard.
-type Path string
+type Path struct {
+	Text    string // from the workspace, from "~", or absolute
+	Pattern bool   // its wildcards are some
+}
+
+// wildcards are the characters of patterns.
+const wildcards = `*?[]{}\`
 
 // MarshalJSON implements json.Marshaler.
 func (p Path) MarshalJSON() ([]byte, error) {
-	if strings.ContainsAny(string(p), `*?[]{}\`) || strings.HasSuffix(string(p), "/") && p != "/" {
+	if !p.Pattern && (strings.ContainsAny(p.Text, wildcards) || strings.HasSuffix(p.Text, "/") && p.Text != "/") {
 		return backends.Compact(struct {
 			Path    string `json:"path"`
 			Literal bool   `json:"literal"`
-		}{string(p), true})
+		}{p.Text, true})
 	}
-	return backends.Compact(string(p))
+	return backends.Compact(p.Text)
 }
 
-// ListDialect is the dialect of Lists.
-var ListDialect = Dialect{Spell: spellListed, Give: giveListed}
+// ListDialect returns the dialect of Lists.
+func ListDialect() Dialect {
+	return Dialect{Spell: spellListed, Give: giveListed, Names: GlobsBelow(wildcards)}
+}
 
 // PlainLists is that of Lists in settings that do not take objects as entries, and that read names with some characters as
 // patterns. The program lets commands write the directory in which it starts.
@@ -54,7 +62,7 @@ func PlainLists(odd string) Dialect {
 			}
 			return is, why
 		},
-		Workspace: Write,
+		Workspace: Write, Names: GlobsBelow(odd),
 	}
 }
 
@@ -85,10 +93,10 @@ func (p *Place) shut() bool { return p.Has < Write && p.Most == Write && p.Path 
 // readable places over writable ones that lie in them, and each place of DenyRead anew
 // (measured with srt 0.0.83 on Linux, November 2026).
 func (p *Plan) Lists() Lists {
-	out := Lists{DenyRead: []Path{"/"}, AllowRead: []Path{}, AllowWrite: []Path{}, DenyWrite: []Path{}}
+	out := Lists{DenyRead: []Path{{Text: "/"}}, AllowRead: []Path{}, AllowWrite: []Path{}, DenyWrite: []Path{}}
 	add := func(to *[]Path, at *Place, when bool) {
-		if when && !slices.Contains(*to, Path(at.Path)) {
-			*to = append(*to, Path(at.Path))
+		if p := (Path{Text: at.Path}); when && !slices.Contains(*to, p) {
+			*to = append(*to, p)
 		}
 	}
 	for _, at := range p.Places {
@@ -99,6 +107,14 @@ func (p *Plan) Lists() Lists {
 		add(&out.AllowRead, at, at.Has > at.Least && at.Has > None && (at.Least == None || at.Has == Write))
 		add(&out.AllowWrite, at, at.Has == Write && at.Least < Write)
 		add(&out.DenyWrite, at, at.shut())
+	}
+	for _, n := range p.Named {
+		for _, text := range n.Patterns {
+			if n.holds(Read) {
+				out.DenyRead = append(out.DenyRead, Path{text, true})
+			}
+			out.DenyWrite = append(out.DenyWrite, Path{text, true})
+		}
 	}
 	return out
 }

@@ -57,6 +57,12 @@ type Dialect struct {
 	Give func(*Place) (Access, ir.CauseID)
 	// Workspace is the access that the program gives the directory in which it starts by itself.
 	Workspace Access
+	// Names returns patterns for the names of a rule that gets less than the places around it, and whether they are about
+	// further names; nil for settings without patterns. Least is the access that patterns leave in any case; Closes is
+	// true of those that take all access, and not writing alone.
+	Names  func(*Named) (patterns []string, wider bool)
+	Least  Access
+	Closes bool
 }
 
 // Plan is a policy with the places that a program's settings have for it.
@@ -66,6 +72,8 @@ type Plan struct {
 	View   *ir.View        // of the tool, as on Linux
 	// Places are all places of the policy, outer ones first.
 	Places []*Place
+	// Named are its rules by name.
+	Named []*Named
 
 	dialect Dialect
 	known   map[*ir.Region]*Place
@@ -83,6 +91,7 @@ func NewPlan(t *ir.Tool, target backends.Target, d Dialect) *Plan {
 	for _, root := range p.roots {
 		root.WalkRoot(func(r *ir.Region) { p.settle(r) })
 	}
+	p.name()
 	return p
 }
 
@@ -166,6 +175,16 @@ func (p *Plan) elsewhere(root *ir.Region) Access {
 		})
 	}
 	return most
+}
+
+// In reports whether a place lies in another one.
+func (p *Place) In(dir *Place) bool {
+	for o := p.Outer; o != nil; o = o.Outer {
+		if o == dir {
+			return true
+		}
+	}
+	return false
 }
 
 // Kernel reports whether a location is one of the directories that the kernel fills, which every

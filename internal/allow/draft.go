@@ -381,7 +381,8 @@ func (d *draft) file(like string, r ir.FSRule, notes []string) error {
 	return d.append(like, "fs", append(head, item...), notes)
 }
 
-// written is the path of a rule on files, and the capabilities that it grants by their keys.
+// written is the path of a rule on files, and the capabilities that it grants by their keys. A rule by name is about no
+// place.
 func written(v *source.Value) (at string, has map[string]bool, ok bool) {
 	if v.Table == nil || v.Table.Get("external") != nil || v.Table.Get("names") != nil {
 		return "", nil, false

@@ -51,7 +51,8 @@ func (g grants) policy() *ir.Tool {
 }
 
 // A policy is the same after the way to the settings of srt or Codex and back, if these can say it, and after that to any
-// program's it is no wider. Codex cannot have several exceptions in a directory without a rule.
+// program's it is no wider; a name that a rule closes stays closed. Codex cannot have several exceptions in a directory
+// without a rule.
 func TestAgentsExport(t *testing.T) {
 	w := newWorld(t)
 	w.dir = w.home + "/empty"
@@ -62,7 +63,10 @@ func TestAgentsExport(t *testing.T) {
 	var same, other atomic.Int64
 	drawn(t, 2_000, func(r *rand.Rand) error {
 		g, to := expressible(r), exported[r.IntN(len(exported))]
-		tool := g.policy()
+		tool, byName := g.policy(), r.IntN(2) == 0
+		if byName {
+			tool.FS = append(tool.FS, ir.FSRule{At: ir.In(""), Names: []string{pick(r, "z*", "zz", "x ?")}})
+		}
 		out, err := to.backend.Compile(tool, backends.Target{Form: backends.Portable})
 		if err != nil {
 			return err
@@ -86,7 +90,9 @@ func TestAgentsExport(t *testing.T) {
 				op := ir.Access{Cap: cap, On: ir.Direct(ir.In(rel))}
 				was, is := before.Decide(op).Allowed(), after.Decide(op).Allowed()
 				row, _ := out.Elsewhere.Cell(ir.FS, ruleOf(before, op), ir.AspectOf(cap), 0, 0)
-				if is && !was && row.Is != ir.Weaker || to.exact && was != is && !row.Cites("codex.siblings") {
+				closed := ruleOf(before, op) == ir.FSRuleID(len(g)) // by its name
+				if is && !was && row.Is != ir.Weaker || to.exact && closed && is ||
+					to.exact && was != is && !row.Cites("codex.siblings") && !row.Cites("agents.named") {
 					return fmt.Errorf("%s\n%s\n%s %s: %t, and after the way back %t", out.Data, res.Text, cap, rel, was, is)
 				}
 				if was == is {

@@ -83,11 +83,11 @@ func (c *claude) files(t *translation, box *sandbox) {
 		r.entry.become(LeftOut, "it opens nothing: the workspace can be read, and Edit rules are about writing")
 	}
 	opened := t.roots(slices.Concat(edits, boxed.write))
-	noRead = append(noRead, t.everyName(noReadNames, opened)...)
-	noEdit = append(noEdit, t.everyName(noEditNames, opened)...)
+	noRead = append(noRead, t.everyName(noReadNames, opened, closes)...)
+	noEdit = append(noEdit, t.everyName(noEditNames, opened, keepsFrom)...)
 	noRead = append(noRead, t.everyCase(noRead, opened)...)
 	noEdit = append(noEdit, t.everyCase(noEdit, opened)...)
-	boxed.noWrite = append(boxed.noWrite, t.everyName(boxed.noWriteNames, opened)...)
+	boxed.noWrite = append(boxed.noWrite, t.everyName(boxed.noWriteNames, opened, keepsFrom)...)
 	writable := slices.Concat(edits, boxed.write)
 	kept := t.instructions(writable, false)
 	asked := kept

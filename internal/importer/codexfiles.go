@@ -64,7 +64,7 @@ func (c *codex) files() {
 		points[i].opens = modes[p.abs] == "write"
 	}
 	opened := c.t.roots(points)
-	shut := c.t.everyName(patterns, opened)
+	shut := c.t.everyName(patterns, opened, closes)
 	var kept []point
 	for abs, mode := range modes {
 		if mode != "write" {

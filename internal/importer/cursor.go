@@ -153,6 +153,18 @@ func (c *cursor) everywhere(roots, names []string, what string) []point {
 	return out
 }
 
+// hide closes the names that no command reads, by their names, and returns the places to close besides.
+func (c *cursor) hide(roots []string, what string) (out []point) {
+	for _, name := range neverRead {
+		led, ok := c.t.byName(point{name: name, entry: &Entry{Key: what}}, roots, closes)
+		if !ok {
+			led = c.everywhere(roots, []string{name}, what)
+		}
+		out = append(out, led...)
+	}
+	return out
+}
+
 // files writes the rules for files.
 func (c *cursor) files() {
 	var writes, closed []point
@@ -188,7 +200,7 @@ func (c *cursor) files() {
 	}
 	roots = without(append(roots, c.t.host.Dir))
 	kept := c.everywhere(roots, neverWritten, "Cursor lets no command write it")
-	hidden := c.everywhere(roots, neverRead, "Cursor's own list of ignored files")
+	hidden := c.hide(roots, "Cursor's own list of ignored files")
 	c.t.files(slices.Concat(writes, closed, kept, hidden), func(abs string) access {
 		read := deepest(hidden, abs) < 0
 		return access{read: read, write: read && deepest(writes, abs) >= 0 && deepest(closed, abs) < 0 && deepest(kept, abs) < 0}

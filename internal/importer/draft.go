@@ -31,6 +31,7 @@ type draft struct {
 // fsRule is a rule for files.
 type fsRule struct {
 	path                  string
+	names                 []string
 	external, read, write bool
 	// fine are capabilities by themselves, in place of read and write.
 	fine []string
@@ -123,6 +124,9 @@ func (d *draft) text(head string) string {
 
 func (r fsRule) writeTo(b *strings.Builder, table string) {
 	fmt.Fprintf(b, "\n[[%s.access.fs]] # %s\npath = %s\n", table, r.from, tomltext.String(r.path))
+	if len(r.names) > 0 {
+		fmt.Fprintf(b, "names = %s\n", texts(r.names))
+	}
 	if r.external {
 		b.WriteString("external = true\n")
 	}

@@ -195,7 +195,7 @@ func (f *fence) confine() {
 	yesRead, yesWrite = slices.DeleteFunc(yesRead, braced), slices.DeleteFunc(slices.DeleteFunc(yesWrite, braced), obeyed)
 	noRead, noWrite, yesRead, yesWrite = t.closed(noRead), t.closed(noWrite), t.opened(yesRead), t.opened(yesWrite)
 	opened := t.roots(slices.Concat(yesRead, yesWrite))
-	masked, kept := t.everyName(noReadNames, opened), t.everyName(noWriteNames, opened)
+	masked, kept := t.everyName(noReadNames, opened, closes), t.everyName(noWriteNames, opened, keepsFrom)
 	for _, root := range opened {
 		if deepest(yesWrite, root) >= 0 || slices.ContainsFunc(yesWrite, func(p point) bool { return ir.Within(p.abs, root) }) {
 			kept = append(kept, t.instructionsBelow(root)...)

@@ -37,6 +37,8 @@ type point struct {
 	entry *Entry
 	// opens is true for an entry that permits something there, fold for one that denies names in any case.
 	opens, fold bool
+	// name is the pattern of a name at any depth, where abs has none.
+	name string
 }
 
 // roots are the places that the rules may speak of: the workspace, and the places of the home that entries
@@ -72,6 +74,7 @@ func (t *translation) files(points []point, permits func(abs string) access) {
 		return cmp.Or(cmp.Compare(strings.Count(a.abs, "/"), strings.Count(b.abs, "/")), cmp.Compare(a.abs, b.abs))
 	})
 	written := map[string]access{}
+	tied := -1
 	for _, p := range points {
 		if !slices.ContainsFunc(roots, func(r string) bool { return ir.Within(p.abs, r) }) {
 			t.beyond(p)
@@ -82,10 +85,8 @@ func (t *translation) files(points []point, permits func(abs string) access) {
 			t.faults = append(t.faults, faultOf(p.entry, p.abs+" leads over a symlink"))
 			continue
 		}
-		now, around, inside := permits(p.abs), access{}, false
-		for dir := p.abs; !inside && dir != path.Dir(dir); dir = path.Dir(dir) {
-			around, inside = written[dir]
-		}
+		now := t.less(p.abs, permits(p.abs))
+		around, inside := enclosing(written, p.abs)
 		if around == now && (inside || p.abs != t.host.Dir) {
 			p.entry.become(Carried, "the rules around %s say the same", t.spell(p.abs))
 			continue
@@ -93,9 +94,17 @@ func (t *translation) files(points []point, permits func(abs string) access) {
 		written[p.abs] = now
 		r := fsRule{path: t.spell(p.abs), read: now.read, write: now.write, from: p.entry.from()}
 		r.external = now != access{} && !ir.Within(p.abs, t.host.Dir)
+		if tied < 0 && slices.ContainsFunc(t.named, func(n named) bool { return n.about(p.abs) }) {
+			tied = len(t.draft.fs)
+		}
 		t.draft.fs = append(t.draft.fs, r)
 		p.entry.become(Carried, "access.fs %s%s", r.path, p.otherwise())
 	}
+	if tied < 0 {
+		tied = len(t.draft.fs)
+	}
+	// Of a rule by name and a rule for such a place the later one counts, which knows more about that place.
+	t.draft.fs = slices.Insert(t.draft.fs, tied, t.nameRules(written)...)
 }
 
 // beyond settles an entry for which no rule is written.
@@ -125,7 +134,10 @@ func (e *Entry) from() string {
 
 // names resolves a pattern that denies: the places to deny instead. opened are the places with grants.
 // See RATIONALE D196.
-func (t *translation) names(p point, opened []string) []point {
+func (t *translation) names(p point, opened []string, what denial) []point {
+	if out, ok := t.byName(p, opened, what); ok {
+		return out
+	}
 	var out []point
 	abs, e := p.abs, p.entry
 	literal := abs[:strings.IndexAny(abs, "*?[")]
@@ -156,7 +168,7 @@ func (t *translation) names(p point, opened []string) []point {
 			for _, f := range found {
 				out = append(out, point{abs: t.host.Follow(f), entry: e, fold: p.fold})
 			}
-			e.become(Narrowed, "%d names that exist now are denied; a rule knows no patterns, so later ones are not", len(found))
+			e.become(Narrowed, "%d names that exist now are denied; later ones are not", len(found))
 		case Refuse:
 			t.unspelled = append(t.unspelled, e)
 		}

@@ -93,6 +93,10 @@ type translation struct {
 	entries []*Entry
 	// unspelled are the patterns that deny names which no rule can spell out.
 	unspelled []*Entry
+	// named are the entries that deny names at any depth.
+	named []named
+	// classes are the examples of names that some lists of patterns tell apart.
+	classes map[string][]string
 	// lost are the denied commands of which no rule says any part.
 	lost []*Entry
 	// decided is true once a rule decides about every command.

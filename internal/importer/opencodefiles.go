@@ -161,10 +161,27 @@ func (o *opencode) closed(r opencodeRule, text, permission string, opened []stri
 	case permission == "external_directory":
 		o.t.faults = append(o.t.faults, faultOf(r.entry, "a pattern of directories is not understood; import without it, and without what it takes away from"))
 	default:
+		p.name = anyDepth(text)
 		p.abs = stars.Get().ReplaceAllString(p.abs, "**")
-		out = append(out, o.t.names(p, opened)...)
+		out = append(out, o.t.names(p, opened, permission == "read")...)
 	}
 	return out
+}
+
+// anyDepth is the pattern of the names that a pattern is about whose stars stand for directories as well, empty where
+// it is about more than a name: "*.env" ends a path, and a text between stars is in one name.
+func anyDepth(text string) string {
+	text = strings.TrimPrefix(text, "/")
+	end := strings.HasSuffix(text, "*")
+	begin := strings.TrimLeft(text, "*")
+	name := strings.TrimRight(begin, "*")
+	if begin == text || name == "" || strings.ContainsAny(name, "*?/") {
+		return ""
+	}
+	if name = "*" + name; end {
+		name += "*"
+	}
+	return name
 }
 
 // always are the names that opencode asks about by itself: .env in the workspace, and those that exist.

@@ -140,7 +140,11 @@ type check struct {
 func (c *check) files() error {
 	var nodes []string
 	for _, root := range c.view.Roots() {
-		c.regions(c.view.Regions(root), &nodes)
+		region := c.view.Regions(root)
+		c.regions(region, &nodes)
+		if err := c.named(region); err != nil {
+			return err
+		}
 	}
 	c.regions(c.view.Regions(ir.Root{Kind: ir.System}), &nodes)
 	nodes = append(nodes, c.marks.Paths...)
@@ -166,6 +170,38 @@ func (c *check) files() error {
 		}
 		return c.place(name)
 	})
+}
+
+// named asks about names that rules by name and patterns tell apart, in each directory of a tree and deeper, and at the
+// places that the settings name. A protected path only takes away.
+func (c *check) named(root *ir.Region) error {
+	dirs := map[string][]string{}
+	if root == nil {
+		return nil
+	}
+	root.Walk(func(r *ir.Region) {
+		if abs, ok := c.absolute(r.At); ok && len(r.ByName) > 0 && !r.Guarded() {
+			dirs[abs] = c.names(r)
+		}
+	})
+	if base, ok := c.absolute(root.At); ok && len(dirs) > 0 {
+		for _, abs := range c.marks.Paths {
+			if _, again := dirs[abs]; !again && ir.Within(abs, base) {
+				dirs[abs] = c.names(root)
+			}
+		}
+	}
+	for dir, names := range dirs {
+		for _, name := range names {
+			at := path.Join(dir, name)
+			for _, abs := range []string{at, path.Join(at, "zz-any-name"), path.Join(dir, "zz-any-name", name)} {
+				if err := c.place(abs); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // regions lists the absolute paths at which the grants of a view change.

@@ -270,8 +270,8 @@ func (t *translation) confine(s *sandbox) {
 		noRead, noReadNames, noWrite, noWriteNames, yesRead, yesWrite = nil, nil, nil, nil, nil, []point{{abs: t.host.Dir, entry: t.own, opens: true}}
 	}
 	opened := t.roots(yesWrite)
-	masked := t.everyName(noReadNames, opened)
-	kept := t.everyName(noWriteNames, opened)
+	masked := t.everyName(noReadNames, opened, closes)
+	kept := t.everyName(noWriteNames, opened, keepsFrom)
 	if !s.disabled {
 		kept = append(kept, t.instructions(yesWrite, s.gitConfig)...)
 	}
@@ -300,10 +300,10 @@ func deepest(points []point, abs string) int {
 }
 
 // everyName resolves patterns that deny.
-func (t *translation) everyName(patterns []point, opened []string) []point {
+func (t *translation) everyName(patterns []point, opened []string, what denial) []point {
 	var out []point
 	for _, p := range patterns {
-		out = append(out, t.names(p, opened)...)
+		out = append(out, t.names(p, opened, what)...)
 	}
 	return out
 }

@@ -80,7 +80,7 @@ func Agent(dir, name string) (*Tool, error) {
 	t := &Tool{
 		Name: agents[i].command, Command: agents[i].command + agents[i].flags, About: "runs under this policy with all that it starts",
 		Presets: []Preset{{name, "its program, its service and its key; its home is its own"}},
-		Rules:   slices.Concat([]Rule{writes("it changes the workspace, and runs its programs")}, r.secrets),
+		Rules:   []Rule{writes("it changes the workspace, and runs its programs")},
 		Notes:   agents[i].notes,
 	}
 	if agents[i].flags != "" {
@@ -92,6 +92,7 @@ func Agent(dir, name string) (*Tool, error) {
 		}
 	}
 	t.Presets = append(slices.Concat(t.Presets, r.shared), Preset{"git", "it commits, under your name"})
+	t.closeSecrets()
 	return t, nil
 }
 

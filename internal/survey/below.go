@@ -37,8 +37,6 @@ func (r *repo) walk() {
 					next = append(next, name)
 				case e.Type().IsRegular() && dir != "" && manifest(e.Name()):
 					r.below[e.Name()] = append(r.below[e.Name()], dir)
-				case e.Type().IsRegular() && dir != "" && secret(e.Name()):
-					r.secretsBelow = append(r.secretsBelow, name)
 				}
 			}
 		}

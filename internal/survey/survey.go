@@ -28,6 +28,8 @@ type Tool struct {
 	About   string
 	Presets []Preset
 	Rules   []Rule
+	// Closed are patterns of names that the tool does not get anywhere.
+	Closed []string
 	// Later are presets that the user may add, with the reason.
 	Later []Preset
 	// Notes are lines of a comment behind the tool.
@@ -58,18 +60,12 @@ type repo struct {
 	below map[string][]string
 	// members are directories of the repository that belong to a project above them.
 	members map[string]bool
-	// secretsBelow are the files below the top that usually hold secrets.
-	secretsBelow []string
-	// shared are presets of managers of all toolchains, secrets the rules that close files.
-	shared  []Preset
-	secrets []Rule
+	// shared are presets of managers of all toolchains.
+	shared []Preset
 }
 
-// maxNames bounds the entries that are looked at, maxSecrets the files that get a rule.
-const (
-	maxNames   = 10_000
-	maxSecrets = 20
-)
+// maxNames bounds the entries that are looked at.
+const maxNames = 10_000
 
 // kinds are the projects that may lie below the top, each with the manifests that begin it.
 var kinds = []struct {
@@ -96,7 +92,6 @@ func open(dir string) (*repo, error) {
 		return nil, err
 	}
 	r.walk()
-	r.closeSecrets()
 	r.managers()
 	return r, nil
 }
@@ -123,7 +118,7 @@ func Look(dir string, there Programs) ([]Found, error) {
 			if t.Name != "git" {
 				t.Presets = slices.Concat(t.Presets, r.shared)
 			}
-			t.Rules = slices.Concat(t.Rules, r.secrets)
+			t.closeSecrets()
 		}
 	}
 	return out, nil
@@ -205,20 +200,14 @@ func (r *repo) ignoredIn(below string, dirs ...string) []string {
 	return out
 }
 
-// closeSecrets has every tool see none of the files that usually hold secrets.
-func (r *repo) closeSecrets() {
-	r.secrets = []Rule{{Path: ".env", Why: "grants nothing: it usually holds secrets"}}
-	for _, n := range slices.Concat(r.names, r.secretsBelow) {
-		if secret(path.Base(n)) && n != ".env" && len(r.secrets) <= maxSecrets {
-			r.secrets = append(r.secrets, Rule{Path: n, Why: "the same"})
-		}
+// closeSecrets has no tool see the files that usually hold secrets. git reads and writes all files that are tracked, of
+// which some have names of keys. See RATIONALE D482.
+func (t *Tool) closeSecrets() {
+	if t.Name == "git" {
+		t.Closed = []string{".env", ".env.local", ".env.*.local"}
+		return
 	}
-}
-
-// secret reports whether a file's name is one of those that usually hold secrets.
-func secret(name string) bool {
-	rest, ok := strings.CutPrefix(name, ".env")
-	return ok && (rest == "" || rest[0] == '.' && len(rest) > 1 && plain(rest[1:]))
+	t.Presets = append(t.Presets, Preset{"secrets", ".env, private keys and logins stay closed, by their names"})
 }
 
 // managers adds the presets of programs that manage toolchains of all languages.

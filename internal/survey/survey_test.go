@@ -102,9 +102,9 @@ func checkTool(t *testing.T, tool survey.Tool) {
 			t.Errorf("%s: the preset %s", tool.Name, p.Name)
 		}
 	}
-	closed := false
+	closed := slices.Contains(tool.Closed, ".env") ||
+		slices.ContainsFunc(tool.Presets, func(p survey.Preset) bool { return p.Name == "secrets" })
 	for _, r := range tool.Rules {
-		closed = closed || r.Path == ".env" && len(r.Keys) == 0
 		if r.Why == "" {
 			t.Errorf("%s: %s has no reason", tool.Name, r.Path)
 		}
@@ -146,9 +146,6 @@ func TestHostile(t *testing.T) {
 	found, text := proposed(t, dir)
 	if all := text + survey.Summary(found); strings.Contains(all, "EVIL") || !words.MatchString(all) {
 		t.Errorf("the repository wrote into %s", all)
-	}
-	if n := strings.Count(text, ".env."); n > 25*len(known) || n == 0 {
-		t.Errorf("%d rules about .env.…", n)
 	}
 	write(t, outside, "go.mod", "module x")
 	for link, target := range map[string]string{"go.mod": filepath.Join(outside, "go.mod"), "Makefile": filepath.Join(dir, "nothing")} {

@@ -45,6 +45,14 @@ func (t *Tool) write(b *strings.Builder, file string) {
 	for _, r := range t.Rules {
 		rows = append(rows, [2]string{r.inline() + ",", r.Why})
 	}
+	if len(t.Closed) > 0 {
+		names := make([]string, len(t.Closed))
+		for i, n := range t.Closed {
+			names[i] = tomltext.String(n)
+		}
+		rule := `{ path = ".", names = [` + strings.Join(names, ", ") + "] },"
+		rows = append(rows, [2]string{rule, "grants nothing: secrets that nobody tracks"})
+	}
 	lines(b, rows)
 	b.WriteString("]\n")
 	for _, n := range t.Notes {

@@ -48,7 +48,7 @@ func Draw(t *rapid.T) *ir.Tool {
 	if rapid.Bool().Draw(t, "odd names") {
 		names = Names
 	}
-	tool := irtest.Tool(t, names, 6)
+	tool := irtest.ToolByName(t, names, 6)
 	tool.Base = rapid.SampledFrom([]ir.BaseName{ir.BaseSystem, ir.BaseNone}).Draw(t, "base")
 	tool.Home = rapid.SampledFrom([]ir.HomeKind{ir.HomePrivate, ir.HomeReal}).Draw(t, "kind of home")
 	return tool
@@ -143,7 +143,8 @@ func (c *Case) check(t reporter, seen map[string]int, what string, of ir.Resourc
 	row, ok := c.Output.Elsewhere.Cell(of, rule, a, 0, 0)
 	seen[fmt.Sprintf("%s %v %v %s", of, should, does, row.Is)]++
 	wider := row.Is == ir.Weaker || row.Is == ir.Unenforced || row.Is == ir.Advisory
-	narrower := row.Is == ir.Stricter || wider && len(row.Causes) > 1
+	joined := len(row.Causes) > 1 // of the weakest statement, and of others
+	narrower := row.Is == ir.Stricter || joined && (wider || row.Is == ir.Assumed)
 	if !ok || does && !should && !wider || should && !does && !narrower {
 		t.Errorf("%s (%s %s): the policy says %v, the settings %v, the row %+v\nrules %+v\n%s", what, rule, a, should, does, row, c.Tool.FS, c.Output.Data)
 	}

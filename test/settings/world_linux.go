@@ -139,6 +139,7 @@ func (w *World) draw(t *rapid.T) (*ir.Tool, ir.Bindings) {
 		tool.FS = append(tool.FS, irtest.Outside(t, names[:3])...)
 		irtest.Bind(&b, tool, w.Home+"/x")
 	}
+	irtest.ByName(t, tool, names[:3], 1)
 	return tool, b
 }
 

@@ -34,15 +34,17 @@ const odd = "*?[]{}!\\()"
 // dialect is that of the lists of the sandbox; besides, a rule for tools that denies wins over all that allow, at any depth.
 func dialect() agents.Dialect {
 	lists := agents.PlainLists(odd)
-	return agents.Dialect{Spell: lists.Spell, Workspace: lists.Workspace, Give: func(p *agents.Place) (agents.Access, ir.CauseID) {
-		is, why := lists.Give(p)
+	give := lists.Give
+	lists.Give = func(p *agents.Place) (agents.Access, ir.CauseID) {
+		is, why := give(p)
 		for o := p.Outer; o != nil; o = o.Outer {
 			if o.Path != "" && o.Has < o.Most && o.Has < is {
 				is, why = o.Has, whyDenied
 			}
 		}
 		return is, why
-	}}
+	}
+	return lists
 }
 
 // Settings is a settings.json, with the members that this package writes.
@@ -130,6 +132,14 @@ func denied(plan *agents.Plan) []string {
 			out = append(out, "Read("+specifier(at.Path)+")", "Edit("+specifier(at.Path)+")")
 		default:
 			out = append(out, "Edit("+specifier(at.Path)+")")
+		}
+	}
+	for _, n := range plan.Named {
+		for _, pattern := range n.Patterns {
+			if n.Has == agents.None {
+				out = append(out, "Read("+specifier(pattern)+")")
+			}
+			out = append(out, "Edit("+specifier(pattern)+")")
 		}
 	}
 	return out

@@ -17,6 +17,7 @@ const (
 	whyReadOnly ir.CauseID = "claude-code.read-only"
 	whyFirst    ir.CauseID = "claude-code.first"
 	whyWords    ir.CauseID = "claude-code.words"
+	whyGlobs    ir.CauseID = "claude-code.globs"
 )
 
 // Sentences are the sentences of the causes.
@@ -30,8 +31,10 @@ func Sentences() backends.Sentences {
 		whyLayers: "assumes that the project's settings.json has this, and that no other layer of the settings adds to its lists or " +
 			"turns the sandbox off: lists of all layers are one",
 		whyReadOnly: "where the project itself may not be written, the sandbox does not start, and so no command",
-		whyFirst:    "the commands of a line are compared, and the programs that they start are not",
-		whyWords:    "a program or an argument that a shell reads in more than one way has no rule",
+		whyGlobs: "on Linux the sandbox closes to commands the names that are there when one starts, to reading alone, " +
+			"and no later ones",
+		whyFirst: "the commands of a line are compared, and the programs that they start are not",
+		whyWords: "a program or an argument that a shell reads in more than one way has no rule",
 	}
 }
 
@@ -51,7 +54,8 @@ func holder(plan *agents.Plan, hosts agents.Hosts) *agents.Holder {
 			return agents.Less(whyStartup, agents.WhyAbsent)
 		},
 		Closed: agents.Assumed(agents.WhyLate), Opened: agents.Less(whyOutside),
-		Socket: backends.Exact, SocketLess: agents.Less(agents.WhySocket),
+		Patterns: backends.Weaker(ir.GapFSNames, whyGlobs),
+		Socket:   backends.Exact, SocketLess: agents.Less(agents.WhySocket),
 		Signal: backends.Exact, Listen: agents.More(agents.WhyOwnNet),
 		Env:      agents.Nothing(agents.WhyEnv),
 		Passed:   func(*ir.EnvRule) ir.Held { return backends.Exact },

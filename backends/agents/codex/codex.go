@@ -65,7 +65,9 @@ func spell(target backends.Target, l ir.Location) (string, ir.CauseID) {
 
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
-	plan := agents.NewPlan(t, target, agents.Dialect{Spell: spell, Give: agents.Plainly(wildcards)})
+	plan := agents.NewPlan(t, target, agents.Dialect{
+		Spell: spell, Give: agents.Plainly(wildcards), Names: agents.GlobsBelow(wildcards), Closes: true,
+	})
 	gather(plan)
 	var b strings.Builder
 	fmt.Fprintf(&b, "default_permissions = %q\n\n[permissions.%s.filesystem]\n", profile, profile)
@@ -94,7 +96,7 @@ func gather(plan *agents.Plan) {
 		}
 		dir.Has, dir.Less = least, whySiblings
 		for _, p := range plan.Places {
-			if !in(p, dir) {
+			if !p.In(dir) {
 				continue
 			}
 			p.Least, p.Most = least, least
@@ -103,16 +105,6 @@ func gather(plan *agents.Plan) {
 			}
 		}
 	}
-}
-
-// in reports whether a place lies in another one.
-func in(p, dir *agents.Place) bool {
-	for o := p.Outer; o != nil; o = o.Outer {
-		if o == dir {
-			return true
-		}
-	}
-	return false
 }
 
 // table is a table of paths. A path of several places has the least access of them.
@@ -151,6 +143,15 @@ func entries(plan *agents.Plan) (elsewhere, inside table) {
 			inside.add(strings.TrimPrefix(at.Path, "./"), at.Has)
 		default:
 			elsewhere.add(at.Path, at.Has)
+		}
+	}
+	for _, n := range plan.Named {
+		for _, pattern := range n.Patterns {
+			if below, within := strings.CutPrefix(pattern, "./"); within {
+				inside.add(below, agents.None)
+			} else {
+				elsewhere.add(pattern, agents.None)
+			}
 		}
 	}
 	return elsewhere, inside

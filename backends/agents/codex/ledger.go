@@ -17,6 +17,7 @@ const (
 	whyHosts    ir.CauseID = "codex.hosts"
 	whyCase     ir.CauseID = "codex.case"
 	whyExcluded ir.CauseID = "codex.excluded"
+	whyGlobs    ir.CauseID = "codex.globs"
 )
 
 // Sentences are the sentences of the causes.
@@ -29,7 +30,9 @@ func Sentences() backends.Sentences {
 		whySiblings: "a directory with several narrower places in it gets no more than these: Codex does not start with entries in a directory that is not there",
 		whyLayers: "assumes that Codex starts in the workspace with this profile, may read its own files, and finds sandbox_mode or other entries for the " +
 			"profile in no other layer of its settings",
-		whyHosts:    "Codex' lists of hosts know no ports, and hold as long as its proxy runs alone, so no host is opened",
+		whyHosts: "Codex' lists of hosts know no ports, and hold as long as its proxy runs alone, so no host is opened",
+		whyGlobs: "Codex closes the files with such names that are there when a command starts, and no directories and " +
+			"later files; they cannot be read either",
 		whyCase:     "Codex compares the names of variables in any case of letters",
 		whyExcluded: "a rule that withholds several variables withholds this one, too",
 	}
@@ -49,7 +52,7 @@ func holder(plan *agents.Plan) *agents.Holder {
 			}
 			return agents.Less(whyKept, whyFile)
 		},
-		Closed: agents.Assumed(agents.WhyLate),
+		Closed: agents.Assumed(agents.WhyLate), Patterns: backends.Weaker(ir.GapFSNames, whyGlobs),
 		Opened: agents.Less(whyFile),
 		Socket: backends.Exact, SocketLess: agents.Less(agents.WhySocket),
 		Moves: true, Signal: backends.Exact, Listen: backends.Exact,

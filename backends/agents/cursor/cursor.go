@@ -103,6 +103,9 @@ func least(root *ir.Region) agents.Access {
 	root.Walk(func(r *ir.Region) {
 		if !r.Link && !r.Through {
 			out = min(out, agents.Wanted(r.Caps))
+			for _, e := range r.ByName {
+				out = min(out, agents.Wanted(e.Rule.Caps))
+			}
 		}
 	})
 	return out

@@ -40,6 +40,7 @@ const (
 	listed  = 955 // calls that are no access to files
 	topmost = 960 // the outermost place; each one in it has one more
 	deepest = 990
+	names   = 995 // rules by name that close
 	unlike  = 999 // refuses paths that are not as they are compared
 	longest = 400 // characters of a path in a rule or a call
 )
@@ -110,7 +111,7 @@ type rule struct {
 
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
-	plan := agents.NewPlan(t, target, agents.Dialect{Spell: spell, Give: give})
+	plan := agents.NewPlan(t, target, agents.Dialect{Spell: spell, Give: give, Names: expressions})
 	var asked []rule
 	if slices.ContainsFunc(plan.Places, starts) {
 		asked = commands(t)
@@ -182,7 +183,52 @@ func places(plan *agents.Plan, workspace string) []rule {
 			}
 		}
 	}
+	return append(out, closed(plan, workspace)...)
+}
+
+// closed are the rules for the names that rules by name close.
+func closed(plan *agents.Plan, workspace string) []rule {
+	var out []rule
+	for _, n := range plan.Named {
+		path := strings.TrimPrefix(strings.TrimPrefix(n.Base.Path, "."), "/")
+		for _, name := range n.Patterns {
+			for _, k := range kinds {
+				begin := `(?:\./|)`
+				if !k.relative {
+					begin = regexp.QuoteMeta(workspace + "/")
+				}
+				if path != "" {
+					begin += regexp.QuoteMeta(path + "/")
+				}
+				if n.Has < k.takes && (k.relative || workspace != "") {
+					out = append(out, rule{k.tools, argument + begin + `(?:[^"]*/|)` + name + `(?:/[^"]*|)"\x00`, "deny", names})
+				}
+			}
+		}
+	}
 	return out
+}
+
+// expressions are the names of a rule as expressions. One that is too long is about every name.
+func expressions(n *agents.Named) (out []string, wider bool) {
+	spelling := ir.NameSpelling{
+		Run: `[^/"]*`, One: `[^/"]`,
+		Char: func(r rune) string { return regexp.QuoteMeta(string(r)) },
+		Class: func([]rune, bool) string {
+			wider = true
+			return `[^/"]`
+		},
+	}
+	for _, name := range n.Rule.Names {
+		text := spelling.Spell(name)
+		if len(text) > 2*longest {
+			text, wider = spelling.Run, true
+		}
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out, wider
 }
 
 // below matches a path, and those below it, in a directory: the directory alone, and as the beginning of a path.

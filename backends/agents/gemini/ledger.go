@@ -58,7 +58,7 @@ func holder(plan *agents.Plan, asks bool) *agents.Holder {
 			ir.AspectMove: loose,
 		},
 		Written: func(*agents.Place) ir.Held { return agents.Less(whyKept) },
-		Closed:  backends.Exact, Opened: backends.Exact, Blocked: whyKept,
+		Closed:  backends.Exact, Opened: backends.Exact, Patterns: backends.Exact, Blocked: whyKept,
 		Signal: loose, Listen: loose, Env: loose,
 		Passed:   func(*ir.EnvRule) ir.Held { return command },
 		Withheld: func(*ir.EnvRule) ir.Held { return loose },

@@ -12,6 +12,7 @@ const (
 	whyScratch ir.CauseID = "srt.scratch"
 	whyStartup ir.CauseID = "srt.startup"
 	whyStarted ir.CauseID = "srt.started"
+	whyGlobs   ir.CauseID = "srt.globs"
 )
 
 // Sentences are the sentences of the causes.
@@ -20,6 +21,7 @@ func Sentences() backends.Sentences {
 		whyOwn:     "srt shows commands its own /proc and /dev, and /sys and the files directly in / as they are",
 		whyScratch: "srt lets every command write /tmp/claude",
 		whyStartup: "srt lets no command write files from which shells, git, editors and agents take commands",
+		whyGlobs:   "on Linux srt closes the names that are there when it starts, to reading alone, and no later ones",
 		whyStarted: "assumes that srt is started in the workspace, with this file, and that its own files may be read",
 	}
 }
@@ -39,7 +41,7 @@ func holder(plan *agents.Plan, hosts agents.Hosts) *agents.Holder {
 			}
 			return agents.Less(whyStartup, agents.WhyAbsent)
 		},
-		Closed: agents.Assumed(agents.WhyLate), Opened: backends.Exact,
+		Closed: agents.Assumed(agents.WhyLate), Opened: backends.Exact, Patterns: backends.Weaker(ir.GapFSNames, whyGlobs),
 		Socket: backends.Exact, SocketLess: agents.Less(agents.WhySocket),
 		Signal: backends.Exact, Listen: agents.More(agents.WhyOwnNet),
 		Passed: func(*ir.EnvRule) ir.Held { return backends.Exact },

@@ -23,7 +23,9 @@ func TestResolved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s Settings
+		var s struct {
+			Network Network `json:"network"`
+		}
 		if err := json.Unmarshal(out.Data, &s); err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ type EnvVar struct {
 
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
-	plan := agents.NewPlan(t, target, agents.ListDialect)
+	plan := agents.NewPlan(t, target, agents.ListDialect())
 	hosts := agents.NewHosts(t.Net)
 	s := Settings{
 		Network:    Network{Allowed: hosts.Allowed, Denied: hosts.Denied, Strict: true},

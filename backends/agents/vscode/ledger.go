@@ -54,7 +54,7 @@ func holder(plan *agents.Plan, anchored bool) *agents.Holder {
 			}
 			return agents.Less(whyKept)
 		},
-		Closed: backends.Exact, Opened: backends.Exact, Open: whyOpen,
+		Closed: backends.Exact, Opened: backends.Exact, Patterns: backends.Exact, Open: whyOpen,
 		Signal: loose, Listen: loose, Env: loose,
 		Passed:   func(*ir.EnvRule) ir.Held { return asked },
 		Withheld: func(*ir.EnvRule) ir.Held { return loose },

@@ -138,10 +138,21 @@ func closed(p *agents.Place) bool {
 	return false
 }
 
+// names spells the names of a rule as patterns below the workspace. No pattern opens a name again.
+func names(n *agents.Named) ([]string, bool) {
+	globs, wider := agents.Globs(n.Rule.Names, odd)
+	for i, g := range globs {
+		globs[i] = strings.TrimSuffix(n.Base.Path, "/") + "/**/" + g
+	}
+	return globs, wider
+}
+
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	dir := anchor(target)
-	plan := agents.NewPlan(t, target, agents.Dialect{Spell: spell, Give: give(dir != ""), Workspace: agents.Read})
+	plan := agents.NewPlan(t, target, agents.Dialect{
+		Spell: spell, Give: give(dir != ""), Workspace: agents.Read, Names: names, Least: agents.Read,
+	})
 	data, err := backends.JSON(Settings{
 		Level: "default", NoDefault: true, Writes: "all", Edits: edits(plan, dir), Filter: true, Allowed: []string{}, Denied: []string{},
 		Sandbox: "on", Paths: paths(plan),
@@ -167,7 +178,25 @@ func edits(plan *agents.Plan, dir string) Patterns {
 			out = append(out, Pattern{name, approved}, Pattern{name + "/**", approved})
 		}
 	}
+	for _, n := range plan.Named {
+		for _, glob := range n.Patterns {
+			name := strings.TrimPrefix(glob, "./")
+			switch {
+			case dir != "":
+				name = dir + "/" + name
+			case !strings.HasPrefix(name, "**/"):
+				name = "**/" + name
+			}
+			out = out.without(name).without(name + "/**")
+			out = append(out, Pattern{name, false}, Pattern{name + "/**", false})
+		}
+	}
 	return out
+}
+
+// without returns patterns without an earlier entry of the same text: the later one decides.
+func (p Patterns) without(glob string) Patterns {
+	return slices.DeleteFunc(p, func(o Pattern) bool { return o.Glob == glob })
 }
 
 // paths are the entries of the sandbox, for a host: the places beside the workspace, and the narrower ones in it.

@@ -33,10 +33,13 @@ var never = []string{"**/.vscode/*.json", "**/.github/agents/**", "**/.github/ho
 
 // glob is the expression of a pattern of absolute paths.
 func glob(t settings.Failing, text string) *regexp.Regexp {
-	if strings.ContainsAny(text, `?[]{}!\`) {
+	if strings.ContainsAny(text, `[]{}!\`) {
 		t.Fatal("a pattern with other characters: " + text)
 	}
-	text = strings.NewReplacer(`/\*\*`, `/.*`, `\*\*/`, `(?:.*/)?`, `\*`, `[^/]*`).Replace(regexp.QuoteMeta(text))
+	parts := strings.NewReplacer(
+		`/\*\*/`, `/(?:.*/)?`, `/\*\*`, `/.*`, `\*\*/`, `(?:.*/)?`, `\*`, `[^/]*`, `\?`, `[^/]`,
+	)
+	text = parts.Replace(regexp.QuoteMeta(text))
 	return regexp.MustCompile(`(?s)^` + text + `$`)
 }
 

@@ -37,6 +37,14 @@ func (p Pattern) Literal() bool { return p.plain || !slices.ContainsFunc(p.parts
 // String is the absolute path.
 func (p Pattern) String() string { return "/" + strings.Join(p.parts, "/") }
 
+// Name is the last component of a pattern of names at any depth, empty for another one.
+func (p Pattern) Name() string {
+	if n := len(p.parts); n > 1 && p.parts[n-2] == "**" && p.parts[n-1] != "**" {
+		return p.parts[n-1]
+	}
+	return ""
+}
+
 // Covers reports whether the pattern matches an absolute path, or a directory above it.
 func (p Pattern) Covers(abs string) bool {
 	_, ok := p.covering(abs)
@@ -179,14 +187,21 @@ func matchName(part, name string) bool {
 				}
 			}
 			return false
-		case '[':
-			end := strings.IndexByte(part, ']')
-			if end < 0 || name == "" {
+		case '?':
+			_, n := utf8.DecodeRuneInString(name)
+			if n == 0 {
 				return false
 			}
-			part, name = part[end+1:], name[1:]
+			part, name = part[1:], name[n:]
+		case '[':
+			end := strings.IndexByte(part, ']')
+			_, n := utf8.DecodeRuneInString(name)
+			if end < 0 || n == 0 {
+				return false
+			}
+			part, name = part[end+1:], name[n:]
 		default:
-			if name == "" || c != '?' && c != name[0] {
+			if name == "" || c != name[0] {
 				return false
 			}
 			part, name = part[1:], name[1:]
