@@ -28,8 +28,8 @@ type Tool struct {
 	About   string
 	Presets []Preset
 	Rules   []Rule
-	// Closed are patterns of names that the tool does not get anywhere.
-	Closed []string
+	// ByName are rules about names in all directories, behind the other rules.
+	ByName []ByName
 	// Later are presets that the user may add, with the reason.
 	Later []Preset
 	// Notes are lines of a comment behind the tool.
@@ -44,6 +44,12 @@ type Rule struct {
 	Path string
 	Keys []string
 	Why  string
+}
+
+// ByName is a rule about the names that patterns match.
+type ByName struct {
+	Names []string
+	Rule
 }
 
 // Programs reports whether a program is in the PATH of whoever runs the tools.
@@ -204,10 +210,21 @@ func (r *repo) ignoredIn(below string, dirs ...string) []string {
 // which some have names of keys. See RATIONALE D482.
 func (t *Tool) closeSecrets() {
 	if t.Name == "git" {
-		t.Closed = []string{".env", ".env.local", ".env.*.local"}
+		t.ByName = []ByName{{[]string{".env", ".env.local", ".env.*.local"}, Rule{".", nil, "grants nothing: secrets that nobody tracks"}}}
 		return
 	}
 	t.Presets = append(t.Presets, Preset{"secrets", ".env, private keys and logins stay closed, by their names"})
+	i := slices.IndexFunc(t.Rules, func(r Rule) bool { return r.Path == "." })
+	if i < 0 {
+		return
+	}
+	opened := Rule{Path: ".", Why: "templates, which hold no secrets"}
+	for _, key := range t.Rules[i].Keys {
+		if key != "execute" {
+			opened.Keys = append(opened.Keys, key)
+		}
+	}
+	t.ByName = append(t.ByName, ByName{[]string{".env.example", ".env.sample", ".env.template"}, opened})
 }
 
 // managers adds the presets of programs that manage toolchains of all languages.

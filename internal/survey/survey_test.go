@@ -102,7 +102,8 @@ func checkTool(t *testing.T, tool survey.Tool) {
 			t.Errorf("%s: the preset %s", tool.Name, p.Name)
 		}
 	}
-	closed := slices.Contains(tool.Closed, ".env") ||
+	closes := func(r survey.ByName) bool { return len(r.Keys) == 0 && slices.Contains(r.Names, ".env") }
+	closed := slices.ContainsFunc(tool.ByName, closes) ||
 		slices.ContainsFunc(tool.Presets, func(p survey.Preset) bool { return p.Name == "secrets" })
 	for _, r := range tool.Rules {
 		if r.Why == "" {

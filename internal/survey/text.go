@@ -45,13 +45,8 @@ func (t *Tool) write(b *strings.Builder, file string) {
 	for _, r := range t.Rules {
 		rows = append(rows, [2]string{r.inline() + ",", r.Why})
 	}
-	if len(t.Closed) > 0 {
-		names := make([]string, len(t.Closed))
-		for i, n := range t.Closed {
-			names[i] = tomltext.String(n)
-		}
-		rule := `{ path = ".", names = [` + strings.Join(names, ", ") + "] },"
-		rows = append(rows, [2]string{rule, "grants nothing: secrets that nobody tracks"})
+	for _, r := range t.ByName {
+		rows = append(rows, [2]string{r.inline() + ",", r.Why})
 	}
 	lines(b, rows)
 	b.WriteString("]\n")
@@ -60,8 +55,18 @@ func (t *Tool) write(b *strings.Builder, file string) {
 	}
 }
 
-func (r *Rule) inline() string {
-	keys := []string{"path = " + tomltext.String(r.Path)}
+func (r *Rule) inline() string { return r.with("path = " + tomltext.String(r.Path)) }
+
+func (r *ByName) inline() string {
+	names := make([]string, len(r.Names))
+	for i, n := range r.Names {
+		names[i] = tomltext.String(n)
+	}
+	return r.with("path = "+tomltext.String(r.Path), "names = ["+strings.Join(names, ", ")+"]")
+}
+
+// with is the rule behind its first keys.
+func (r *Rule) with(keys ...string) string {
 	for _, k := range r.Keys {
 		keys = append(keys, k+" = true")
 	}
