@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/suggest"
@@ -249,7 +250,7 @@ func (c *initCmd) policy(dir string, agent *survey.Tool) ([]survey.Found, string
 	if agent != nil {
 		found = append(found, survey.Found{File: c.Agent, Tools: []survey.Tool{*agent}})
 	}
-	return found, cmp.Or(survey.Text(found), starter), err
+	return found, cmp.Or(survey.Text(found, hostfacts.Platform()), starter), err
 }
 
 // inPath reports whether PATH has a program.

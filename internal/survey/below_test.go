@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/survey"
+	"github.com/accessc/accessc/ir"
 )
 
 // tree makes files, with the directories above them.
@@ -163,7 +164,7 @@ func TestMissingPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := survey.Text(found)
+	text := survey.Text(found, ir.Linux)
 	for want, has := range map[string]bool{
 		"tools.uv-sync]": false, "tools.go-build]": true, `"./mvnw verify"`: true, `"preset:secrets",`: true,
 	} {

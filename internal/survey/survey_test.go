@@ -11,9 +11,12 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/survey"
+	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/presets"
 )
 
@@ -43,7 +46,7 @@ func proposed(t testing.TB, dir string) ([]survey.Found, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := survey.Text(found)
+	text := survey.Text(found, ir.Linux)
 	if _, done := compiled.LoadOrStore(text, true); done {
 		return found, text
 	}
@@ -64,6 +67,34 @@ func proposed(t testing.TB, dir string) ([]survey.Found, string) {
 		t.Errorf("%d tools are proposed, and the policy has others\n%s", tools, text)
 	}
 	return found, text
+}
+
+// TestMovesOnMacOS: on macOS the written tools start, though a directory that they move into their home takes closed names along.
+func TestMovesOnMacOS(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "go.mod", "module x\n")
+	found, err := survey.Look(dir, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := t.TempDir()
+	write(t, policy, "accessc.toml", survey.Text(found, ir.Darwin))
+	res, err := compiler.Compile(compiler.Options{Root: policy, Layers: source.Request{}})
+	if err != nil || res.Program == nil || len(res.Findings) > 0 {
+		t.Fatal(err, res.Findings)
+	}
+	for _, tool := range res.Program.Tools {
+		out, err := seatbelt.Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range out.Ledger {
+			accepted := slices.ContainsFunc(tool.Accept, func(a ir.Acceptance) bool { return a.Gap == row.Gap })
+			if row.Platform == ir.Darwin && row.Resource == ir.FS && row.Is == ir.Weaker && !accepted {
+				t.Errorf("%s does not start: %+v", tool.Name, row)
+			}
+		}
+	}
 }
 
 // TestEachFile: each file alone, and all of them with each lock file, give policies without
