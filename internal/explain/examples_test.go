@@ -69,7 +69,7 @@ func TestExamplesTurn(t *testing.T) {
 }
 
 func drawPolicy(t *rapid.T) *ir.Tool {
-	tool := irtest.Tool(t, irtest.Names, 4)
+	tool := irtest.ToolByName(t, irtest.Names, 4)
 	for i := range tool.FS {
 		if at := &tool.FS[i].At; at.Root.Direct() { // in each other by their names, as comparisons take them
 			*at = ir.Location{Root: irtest.Elsewhere, Path: strings.TrimPrefix(strings.TrimPrefix(at.Short(), "~"), "/")}

@@ -19,7 +19,7 @@ import (
 func TestHeldAsStarted(t *testing.T) {
 	gaps := map[string]int{}
 	irtest.Check(t, 600, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Names, 4)
+		tool := irtest.ToolByName(rt, irtest.Names, 4)
 		tool.Net = irtest.NetRules(rt, 3)
 		tool.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: 1 << 30}, {Kind: ir.LimitProcesses, Value: 9}}
 		h := &Host{platform: ir.Linux, Report: start.Report{

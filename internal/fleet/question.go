@@ -199,9 +199,14 @@ func (q *Question) putFiles(v *ir.View) Answer {
 			continue
 		}
 		v.Regions(root).WalkRoot(func(r *ir.Region) {
-			if granted := r.Caps & q.files; granted != 0 && maybe.Verdict == No {
-				maybe = answer(v.Decide(ir.Access{Cap: granted.List()[0], On: ir.Direct(r.At.Child(fresh))}), granted.List()[0].String()+" "+r.At.Short())
-				maybe.Verdict = Maybe
+			for _, name := range append([]string{fresh}, namesIn(r)...) {
+				for _, c := range q.files.List() {
+					a := answer(v.Decide(ir.Access{Cap: c, On: ir.Direct(r.At.Child(name))}), c.String()+" "+r.At.Short())
+					if a.Verdict == Yes && maybe.Verdict == No {
+						maybe = a
+						maybe.Verdict = Maybe
+					}
+				}
 			}
 		})
 	}

@@ -81,7 +81,7 @@ func allowed(v *ir.View, op ir.Operation, wants ir.CapSet) bool {
 func TestReplay(t *testing.T) {
 	granted, denied := 0, 0
 	irtest.Check(t, 100_000, 1, func(rt *rapid.T) {
-		tool := irtest.Tool(rt, irtest.Names, 5)
+		tool := irtest.ToolByName(rt, irtest.Names, 5)
 		v := ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}})
 		op, wants := operation(rt)
 		want := allowed(v, op, wants)

@@ -26,7 +26,7 @@ var roots = &ir.Bindings{
 
 // refused draws an operation that a random policy denies.
 func refused(t *rapid.T) *Denial {
-	tool := irtest.Tool(t, irtest.Names, 5)
+	tool := irtest.ToolByName(t, irtest.Names, 5)
 	tool.Declared.FS = rapid.Bool().Draw(t, "declared")
 	if !tool.Declared.FS {
 		tool.FS = ir.DefaultFS()
