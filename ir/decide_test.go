@@ -110,7 +110,8 @@ func naivePinned(rules []ir.FSRule, l ir.Location) bool {
 		}
 		// The place of a rule by name, and one where a rule changes something.
 		without := slices.DeleteFunc(slices.Clone(rules), func(o ir.FSRule) bool { return !o.ByName() && o.At == r.At })
-		return r.ByName() || naive(rules, r.At) != naive(without, r.At)
+		plain := r.Guards() && naive(byPath(rules), r.At) != naive(byPath(without), r.At)
+		return plain || r.ByName() || naive(rules, r.At) != naive(without, r.At)
 	})
 }
 

@@ -143,6 +143,12 @@ func BadName(pattern string) string {
 		return "a pattern cannot be turned round"
 	case strings.ContainsRune(pattern, 0) || !utf8.ValidString(pattern):
 		return "no file has this name"
+	case strings.ContainsFunc(pattern, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }):
+		return "it has a character that nobody sees; ? stands for any one"
+	case strings.TrimSpace(pattern) != pattern:
+		return "it begins or ends with a blank; ? stands for any one character"
+	case strings.Contains(pattern, "[[:") || strings.Contains(pattern, "[[=") || strings.Contains(pattern, "[[."):
+		return "classes such as [[:alpha:]] have no meaning; write the characters, as in [a-z]"
 	case !ok:
 		return "[ or \\ has no end"
 	default:

@@ -14,6 +14,8 @@ type region struct {
 	spot
 	// byName are the rules by name that are about names in this directory and below, in the order in which ties are decided.
 	byName []*byName
+	// plain are the capabilities that the path has without rules by name.
+	plain CapSet
 	// base is true at the place that a rule by name counts from, and not the root.
 	base bool
 	// pinned is true where moving the name would change the permissions: the path begins a
@@ -117,6 +119,17 @@ func (r *region) make(path string, s *arena) *region {
 // than its parent's.
 func (v *View) settle(r *region, name string, parent *region) bool {
 	pins := r.anchor || r.base
+	plain := r.plain // without rules by name
+	if parent != nil {
+		plain = parent.plain
+	}
+	if r.rule >= 0 {
+		// What is protected stays at its place also where a rule by name leaves it the same capabilities.
+		kind := v.refs[r.rule].kind
+		pins = pins || parent != nil && (kind == guards || kind == opens) && v.refs[r.rule].caps != plain
+		plain = v.refs[r.rule].caps
+	}
+	r.plain = plain
 	switch {
 	case parent != nil:
 		around := parent.spot.name(v.refs, parent.byName, name)

@@ -193,7 +193,13 @@ func (s *ruleset) supervisedPaths(t backends.Target, j Judges) []Path {
 	}
 	return s.grants(t,
 		func(r *ir.Region) ir.CapSet { return keep(r, s.wants(r)&^s.lacks[r]) },
-		func(r *ir.Region) ir.CapSet { return keep(r, s.wants(r)&s.lacks[r]) },
+		func(r *ir.Region) ir.CapSet {
+			entries := s.wants(r) & s.lacks[r]
+			if entries.Has(ir.Execute) {
+				entries |= s.wants(r) & ir.Caps(ir.Read) // the directory as a whole has lost it
+			}
+			return keep(r, entries)
+		},
 	)
 }
 

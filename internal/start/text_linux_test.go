@@ -136,6 +136,11 @@ func (t *text) caps(at spoken) ir.CapSet {
 	return r.caps
 }
 
+// byPath is the policy without its rules by name.
+func (t *text) byPath() *text {
+	return &text{rules: slices.DeleteFunc(slices.Clone(t.rules), func(r textRule) bool { return r.names != nil })}
+}
+
 // without is the policy without the rules that are written for a path itself.
 func (t *text) without(p string) *text {
 	out := &text{}
@@ -168,7 +173,8 @@ func (t *text) pinned(at spoken) bool {
 		if r.path == "" || !below(r.path, at.path) {
 			continue
 		}
-		if on := (spoken{r.path, true}); r.names != nil || t.caps(on) != t.without(r.path).caps(on) {
+		on, plain := spoken{r.path, true}, t.byPath()
+		if r.names != nil || t.caps(on) != t.without(r.path).caps(on) || r.guards && plain.caps(on) != plain.without(r.path).caps(on) {
 			return true
 		}
 	}

@@ -15,6 +15,8 @@ type nameCell struct {
 	by [2]*ir.FSRule
 	// in is the place of the cell around.
 	in ir.Location
+	// beside are the patterns of rules that are about none of the names.
+	beside []string
 }
 
 // nameState is the state of both policies at a name.
@@ -141,7 +143,14 @@ func (c *comparison) nameCell(p *place, at ir.Location, s nameState) *nameCell {
 	if below, ok := c.freeNames(out, nil); ok {
 		out.ends[1] = at.Child(below[0])
 	}
-	n := &nameCell{out, s.by, p.at}
+	n := &nameCell{place: out, by: s.by, in: p.at}
+	for _, rules := range p.rules {
+		for _, e := range rules {
+			if !ir.MatchNames(e.Rule.Names, at.Base()) {
+				n.beside = append(n.beside, e.Rule.Names...)
+			}
+		}
+	}
 	n.byText = n.names(func(r *ir.FSRule) ir.Location { return r.At })
 	return n
 }
@@ -153,7 +162,10 @@ func (n *nameCell) names(from func(*ir.FSRule) ir.Location) string {
 		if r == nil || !r.ByName() {
 			continue
 		}
-		told := ir.FSRule{At: from(r), Names: r.Names}
+		told := ir.FSRule{At: from(r), Names: slices.DeleteFunc(slices.Clone(r.Names), func(p string) bool { return slices.Contains(n.beside, p) })}
+		if len(told.Names) == 0 {
+			told.Names = r.Names
+		}
 		if text := told.Subject(); !slices.Contains(out, text) {
 			out = append(out, text)
 		}
@@ -274,5 +286,5 @@ func sameEntries(a, b []ir.Entry) bool {
 
 // tooManyNames is the difference of policies whose rules by name tell too many names apart to be compared. It counts as one.
 func tooManyNames() Difference {
-	return Difference{Resource: ir.FS, Wider: true, What: "be compared by no rule by name", Where: ".", Beside: false}
+	return Difference{Resource: ir.FS, Wider: true, What: "use names that no comparison can tell apart", Where: "where many rules by name overlap"}
 }

@@ -1,0 +1,37 @@
+package ir_test
+
+import (
+	"testing"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// TestNamesUnpinNothing: a rule by name that leaves a protected path what its protection leaves, or less, does not let the tool
+// move it, nor a directory that leads to it. A tool moved a layer of its own policy away, and other files into the place of
+// .cargo/config.toml, since the rule and the protection agreed.
+func TestNamesUnpinNothing(t *testing.T) {
+	for _, rule := range []ir.FSRule{
+		{Names: []string{"config*"}}, {Names: []string{"*.toml", "config"}, Caps: ir.Caps(ir.Read)}, {Names: []string{"*"}, Caps: ir.Caps(ir.Read, ir.Execute)},
+		{Names: []string{"a*", "c*", "h*"}, Caps: ir.Caps(ir.Read)}, {Names: []string{"*"}, Caps: ir.All},
+	} {
+		tool := ir.NewTool("t")
+		rule.At = ir.In("")
+		tool.FS = append(tool.FS, rule)
+		tool.Protected = []ir.ProtectedPath{{Path: "sec/access.toml", Why: "test"}, {Path: "pkg/m/accessc.toml", Why: "test"}}
+		v := ir.NewView(tool, ir.Linux, ir.Facts{})
+		for _, dir := range []string{".cargo", ".git", ".git/info", ".jj", "sec", "pkg", "pkg/m", ".cargo/config.toml"} {
+			at := ir.Direct(ir.In(dir))
+			for _, kind := range []ir.NodeKind{ir.Dir, ir.File} {
+				for _, op := range []ir.Operation{
+					ir.Rename{Src: at, Dst: ir.Direct(ir.In("elsewhere")), SrcKind: kind, DstKind: ir.Absent},
+					ir.Rename{Src: ir.Direct(ir.In("elsewhere")), Dst: at, SrcKind: kind, DstKind: ir.Absent},
+					ir.Exchange{A: at, B: ir.Direct(ir.In("elsewhere")), AKind: kind, BKind: kind},
+				} {
+					if v.Decide(op).Allowed() {
+						t.Errorf("%v: %+v is permitted", rule.Names, op)
+					}
+				}
+			}
+		}
+	}
+}
