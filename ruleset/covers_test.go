@@ -137,3 +137,5 @@ func drawnMatcher(r *rand.Rand, depth int) ruleset.Matcher {
 	}
 	return all{drawnMatcher(r, depth-1), drawnMatcher(r, depth-1)}
 }
+
+func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }

@@ -77,8 +77,6 @@ func drawnLine(r *rand.Rand) string {
 	return b.String()
 }
 
-func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
-
 // piece is one command of a list that "|" separates; \| in it stands for that character.
 func piece(r *rand.Rand) string {
 	from := pieces

@@ -115,15 +115,14 @@ func next(agent *survey.Tool, found []survey.Found) string {
 
 // firstStart starts the first tool that was found, or the example's.
 func firstStart(found []survey.Found) string {
-	for _, f := range found {
-		for _, t := range f.Tools {
-			if t.Name == "git" {
-				return "accessc exec git -- status" // it takes a word
-			}
-			return "accessc exec " + t.Name
-		}
+	first := "example"
+	if i := slices.IndexFunc(found, func(f survey.Found) bool { return len(f.Tools) > 0 }); i >= 0 {
+		first = found[i].Tools[0].Name
 	}
-	return "accessc exec example"
+	if first == "git" {
+		first += " -- status" // it takes a word
+	}
+	return "accessc exec " + first
 }
 
 // agent is the tool for the agent, nil without the flag.

@@ -49,7 +49,7 @@ func (h *Host) open(access shell.Access, path string) (ruleset.Outcome, string) 
 	case shell.Read:
 	case shell.Remove, shell.Clear:
 		op.Cap, op.Name = ir.Delete, nameKinds[found.Kind]
-	default:
+	case shell.Write, shell.ReadWrite, shell.Rewrite, shell.Replace, shell.Perhaps, shell.PerhapsNew:
 		op.Cap = ir.Update
 		if found.Kind == ir.Absent {
 			op.Cap = ir.Create
