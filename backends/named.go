@@ -31,7 +31,7 @@ func AddNamed(to map[ir.RuleID][]Named, top *ir.Region) {
 }
 
 // Held says how an aspect of the rule is held where the means give the same capabilities to all names in the region:
-// what they give beyond the rule is a gap, and what the rule gives beyond them stays closed.
+// all that they give beyond the rule is a gap, and all that the rule gives beyond them stays closed.
 func (n Named) Held(a ir.Aspect, given ir.CapSet, taken, closed ir.CauseID) ir.Held {
 	c, ok := ir.ParseCapability(string(a))
 	switch {

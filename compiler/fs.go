@@ -55,7 +55,8 @@ func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
 	if t == nil {
 		return nil, false
 	}
-	s.known(t, "an fs rule", "path", "names", "external", "read", "write", "create", "update", "delete", "execute", "mount")
+	s.known(t, "an fs rule",
+		"path", "names", "external", "read", "write", "create", "update", "delete", "execute", "mount")
 	d := &fsDraft{v: v, scope: s}
 	set := map[ir.Capability]bool{}
 	alias := false

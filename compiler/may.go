@@ -73,7 +73,8 @@ func (s scope) mayPath(t *source.Table) bool {
 	}
 	if e := t.Get("names"); e != nil {
 		s.notMay(e, "found names: a grant during a run is about a place",
-			"write the rule with the path alone; names that a rule of access.fs denies are granted one by one, each by its path")
+			"write the rule with the path alone; names that a rule of access.fs denies are granted one by one, "+
+				"each by its path")
 		return false
 	}
 	if e := t.Get("external"); e != nil {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// namePatterns reads the patterns of a rule by name, sorted and each once. It is false where one is none, or there are none:
-// the rule would be another one.
+// namePatterns reads the patterns of a rule by name, sorted and each once. It is false where an item is none, or
+// there are none: the rule would be another one.
 func (s scope) namePatterns(v *source.Value) (out []string, ok bool) {
 	if v.Kind != source.ArrayKind {
 		s.expect(v, `a list of patterns such as [".env", "*.pem"]`)
@@ -35,14 +35,15 @@ func (s scope) namePatterns(v *source.Value) (out []string, ok bool) {
 		out = append(out, norm.NFC.String(text))
 	}
 	if ok && len(out) == 0 {
-		s.report(diag.BadNames, v, "found no pattern, so the rule is about nothing").Hint = "remove names for a rule on the path itself"
+		f := s.report(diag.BadNames, v, "found no pattern, so the rule is about nothing")
+		f.Hint = "remove names for a rule on the path itself"
 		return nil, false
 	}
 	slices.Sort(out)
 	return slices.Compact(out), ok
 }
 
-// namesHint says how to write what a pattern was meant for.
+// namesHint says how to spell the meaning of a pattern.
 func namesHint(pattern string) string {
 	by := asNames(pattern)
 	switch {
@@ -58,8 +59,8 @@ func namesHint(pattern string) string {
 	}
 }
 
-// asNames is a pattern of paths in the form of rules by name, empty if it cannot be one: a directory, and below it a pattern of
-// one name.
+// asNames is a pattern of paths in the form of rules by name, empty if it cannot be one: a directory, and below
+// it a pattern of one name.
 func asNames(pattern string) string {
 	dir, name := path.Split(pattern)
 	dir = strings.TrimSuffix(strings.TrimSuffix(dir, "/"), "**")
@@ -75,7 +76,8 @@ func asNames(pattern string) string {
 			}
 		}
 	}
-	if len(names) == 0 || strings.ContainsAny(dir, "*?[{!~$") || slices.ContainsFunc(names, func(n string) bool { return ir.BadName(n) != "" }) {
+	bad := func(n string) bool { return ir.BadName(n) != "" }
+	if len(names) == 0 || strings.ContainsAny(dir, "*?[{!~$") || slices.ContainsFunc(names, bad) {
 		return ""
 	}
 	for i, n := range names {

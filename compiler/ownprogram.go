@@ -21,7 +21,8 @@ func (c *compilation) ownProgram(t *ir.Tool) {
 		return // the start says what is wrong
 	}
 	around := covering(t.FS, found.At)
-	if around == nil || decides(around, found.At) || around.Caps == 0 || around.Caps.Contains(ir.Caps(ir.Read, ir.Execute)) {
+	if around == nil || decides(around, found.At) || around.Caps == 0 ||
+		around.Caps.Contains(ir.Caps(ir.Read, ir.Execute)) {
 		return
 	}
 	o := cmd.Origin

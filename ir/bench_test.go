@@ -45,7 +45,8 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// byNames returns a policy of ten rules on places and five by name, and paths of depth six that no rule by name is about.
+// byNames returns a policy of ten rules on places and five by name, and paths of depth six that no rule by name
+// is about.
 func byNames() (*ir.Tool, []ir.Location) {
 	tool, at := ir.NewTool("names"), []ir.Location{}
 	for i := range 10 {

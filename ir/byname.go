@@ -20,8 +20,9 @@ func (r *FSRule) patterns() string {
 	return "{" + strings.Join(r.Names, ",") + "}"
 }
 
-// Matches returns the length of the part of at's path that ends in the deepest name that the rule is about, and false where
-// it is about none of its names. A rule that is no rule by name matches its own place and all below it.
+// Matches returns the length of the part of at's path that ends in the deepest name that the rule is about, and
+// false where it is about none of its names. A rule that is no rule by name matches its own place and all below
+// it.
 func (r *FSRule) Matches(at Location) (length int, ok bool) {
 	if !at.Under(r.At) {
 		return 0, false
@@ -40,7 +41,7 @@ func (r *FSRule) Matches(at Location) (length int, ok bool) {
 	return 0, false
 }
 
-// MatchNames reports whether one of some patterns matches a name.
+// MatchNames reports whether some pattern matches a name.
 func MatchNames(patterns []string, name string) bool {
 	for _, p := range patterns {
 		if MatchName(p, name) {
@@ -95,7 +96,8 @@ func inherit(around, own []*byName) []*byName {
 	return append(append(out, around...), own...)
 }
 
-// last is the reference of the rule that decides about a name among those about the names of a directory, -1 if none is.
+// last is the reference of the rule that decides about a name among those about the names of a directory, -1 if
+// none is.
 func last(rules []*byName, name string) int {
 	for i := len(rules) - 1; i >= 0; i-- {
 		for j := range rules[i].match {

@@ -1,25 +1,29 @@
 package ir_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/accessc/accessc/ir"
 )
 
-// TestNamesUnpinNothing: a rule by name that leaves a protected path what its protection leaves, or less, does not let the tool
-// move it, nor a directory that leads to it. A tool moved a layer of its own policy away, and other files into the place of
-// .cargo/config.toml, since the rule and the protection agreed.
+// TestNamesUnpinNothing: a rule by name that leaves a protected path what its protection leaves, or less, does
+// not let the tool move it, nor a directory that leads to it. A tool moved a layer of its own policy away, and
+// other files into the place of .cargo/config.toml, since the rule and the protection agreed.
 func TestNamesUnpinNothing(t *testing.T) {
 	for _, rule := range []ir.FSRule{
-		{Names: []string{"config*"}}, {Names: []string{"*.toml", "config"}, Caps: ir.Caps(ir.Read)}, {Names: []string{"*"}, Caps: ir.Caps(ir.Read, ir.Execute)},
+		{Names: []string{"config*"}}, {Names: []string{"*.toml", "config"}, Caps: ir.Caps(ir.Read)},
+		{Names: []string{"*"}, Caps: ir.Caps(ir.Read, ir.Execute)},
 		{Names: []string{"a*", "c*", "h*"}, Caps: ir.Caps(ir.Read)}, {Names: []string{"*"}, Caps: ir.All},
 	} {
 		tool := ir.NewTool("t")
 		rule.At = ir.In("")
 		tool.FS = append(tool.FS, rule)
-		tool.Protected = []ir.ProtectedPath{{Path: "sec/access.toml", Why: "test"}, {Path: "pkg/m/accessc.toml", Why: "test"}}
+		for _, p := range []string{"sec/access.toml", "pkg/m/accessc.toml"} {
+			tool.Protected = append(tool.Protected, ir.ProtectedPath{Path: p, Why: "test"})
+		}
 		v := ir.NewView(tool, ir.Linux, ir.Facts{})
-		for _, dir := range []string{".cargo", ".git", ".git/info", ".jj", "sec", "pkg", "pkg/m", ".cargo/config.toml"} {
+		for dir := range strings.FieldsSeq(".cargo .git .git/info .jj sec pkg pkg/m .cargo/config.toml") {
 			at := ir.Direct(ir.In(dir))
 			for _, kind := range []ir.NodeKind{ir.Dir, ir.File} {
 				for _, op := range []ir.Operation{

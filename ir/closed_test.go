@@ -45,9 +45,13 @@ func TestClosed(t *testing.T) {
 // TestNamesInClosedPlaces: a rule by name opens nothing where the kernel shows itself.
 func TestNamesInClosedPlaces(t *testing.T) {
 	tool := NewTool("t")
-	tool.FS = []FSRule{{At: In(""), Names: []string{"environ"}, Caps: All}, {At: In("proc"), Names: []string{"mem"}, Caps: All}}
+	tool.FS = []FSRule{
+		{At: In(""), Names: []string{"environ"}, Caps: All}, {At: In("proc"), Names: []string{"mem"}, Caps: All},
+	}
 	v := NewView(tool, Linux, Facts{Closed: []Closed{{At: In("proc"), Why: "it is procfs"}}})
-	for path, want := range map[string]bool{"proc/1/environ": false, "proc/environ": false, "proc/1/mem": false, "proc": false, "a/environ": true} {
+	for path, want := range map[string]bool{
+		"proc/1/environ": false, "proc/environ": false, "proc/1/mem": false, "proc": false, "a/environ": true,
+	} {
 		if got := v.Decide(Access{Cap: Read, On: Direct(In(path))}).Allowed(); got != want {
 			t.Errorf("read %s: %v", path, got)
 		}

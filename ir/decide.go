@@ -252,10 +252,9 @@ func (v *View) pinOf(r *region) *FSRule {
 	return nil
 }
 
-// noGain refuses a move that would escalate: one after which more is permitted than before.
-// Both places are unpinned by now, so each lies in one region with everything below it, but for the names that rules are
-// about. Where programs are listed, their files are pinned, and no
-// other file can become startable by moving it.
+// noGain refuses a move that would escalate, after which more is permitted than before. Both places are
+// unpinned by now, so each lies in one region with everything below it, but for the names that rules are about.
+// Where programs are listed, their files are pinned, and no other file can become startable by moving it.
 // See RATIONALE D5.
 func (v *View) noGain(src, dst Place, kind NodeKind, granted Verdict) Verdict {
 	matters := All

@@ -12,11 +12,10 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// naive implements the text of the specification as directly as possible: a rule by name stands for the same rule at every
-// path below its own whose last component matches. Of all rules whose
-// path is a prefix, by component, the one with the most components wins in full, the last one
-// on a tie; without a match nothing is granted. Where a protected path is the deepest of the rules that are no rules by name,
-// nothing is written.
+// naive implements the text of the specification as directly as possible: a rule by name stands for the same
+// rule at every path below its own whose last component matches. Of all rules whose path is a prefix, by
+// component, the one with the most components wins in full, the last one on a tie; without a match nothing is
+// granted. Where a protected path is the deepest of the rules that are no rules by name, nothing is written.
 func naive(rules []ir.FSRule, at ir.Location) ir.CapSet {
 	var caps ir.CapSet
 	most, deepest, guarded := -1, -1, false
@@ -38,8 +37,8 @@ func naive(rules []ir.FSRule, at ir.Location) ir.CapSet {
 	return caps
 }
 
-// naiveDepth is the number of components of the path, on the way to a place below that of the rule, that the rule stands for;
-// -1 if there is none.
+// naiveDepth is the number of components of the path, on the way to a place below that of the rule, that the
+// rule stands for; -1 if there is none.
 func naiveDepth(r ir.FSRule, at ir.Location) int {
 	if !r.ByName() {
 		return r.At.Depth()
@@ -55,7 +54,8 @@ func naiveDepth(r ir.FSRule, at ir.Location) int {
 	return -1
 }
 
-// naiveMatch matches a pattern of ASCII as path.Match does, which has the same syntax but for "[^" alone and counts characters.
+// naiveMatch matches a pattern of ASCII as path.Match does, which has the same syntax but for "[^" alone and
+// counts characters.
 func naiveMatch(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil
@@ -79,8 +79,8 @@ func naiveRename(rules []ir.FSRule, op ir.Rename) bool {
 		(op.SrcKind == ir.File || !naiveGainBelow(rules, src, dst))
 }
 
-// naiveGainBelow reports whether some file in a directory would have more after a move. The names are of every class that the
-// patterns tell apart.
+// naiveGainBelow reports whether some file in a directory would have more after a move. The names are of every
+// class that the patterns tell apart.
 func naiveGainBelow(rules []ir.FSRule, src, dst ir.Location) bool {
 	if !slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.ByName() }) {
 		return false
@@ -102,13 +102,14 @@ func naiveGainBelow(rules []ir.FSRule, src, dst ir.Location) bool {
 	return below("", 2)
 }
 
-// naivePinned reports whether some path at or below l has other capabilities than it had without the rules that are written for it.
+// naivePinned reports whether some path at or below l has other capabilities than it had without the rules that
+// are written for it.
 func naivePinned(rules []ir.FSRule, l ir.Location) bool {
 	return slices.ContainsFunc(rules, func(r ir.FSRule) bool {
 		if r.At.Path == "" || !r.At.Under(l) {
 			return false
 		}
-		// The place of a rule by name, and one where a rule changes something.
+		// The place of a rule by name, and a place where a rule changes something.
 		without := slices.DeleteFunc(slices.Clone(rules), func(o ir.FSRule) bool { return !o.ByName() && o.At == r.At })
 		plain := r.Guards() && naive(byPath(rules), r.At) != naive(byPath(without), r.At)
 		return plain || r.ByName() || naive(rules, r.At) != naive(without, r.At)

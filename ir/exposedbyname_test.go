@@ -20,8 +20,10 @@ func TestExposedByName(t *testing.T) {
 		want  []string
 		risk  ir.Risk
 	}{
-		"closed":         {[]ir.FSRule{place("", read), byName(0, ".env", ".env.*")}, nil, ir.RiskLow},
-		"closed in part": {[]ir.FSRule{place("", read), byName(0, ".env", ".env.[^e]*")}, []string{"**/.env.*"}, ir.RiskLow},
+		"closed": {[]ir.FSRule{place("", read), byName(0, ".env", ".env.*")}, nil, ir.RiskLow},
+		"closed in part": {
+			[]ir.FSRule{place("", read), byName(0, ".env", ".env.[^e]*")}, []string{"**/.env.*"}, ir.RiskLow,
+		},
 		"opened again": {
 			[]ir.FSRule{place("", read), byName(0, ".env*"), byName(read, ".env.x")}, []string{"**/.env.*"}, ir.RiskMedium,
 		},

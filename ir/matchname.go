@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// item is a part of a name's pattern: a character, one of a class, any one character, or any run of them.
+// item is a part of a name's pattern: a character, a member of a class, any single character, or any run of them.
 type item struct {
 	kind itemKind
 	char rune
@@ -116,8 +116,9 @@ func (it *item) folded(r rune) bool {
 	}
 }
 
-// MatchName reports whether a pattern of a name matches a name: "*" stands for any characters, "?" for one, "[a-z]" and
-// "[^a-z]" for one of a class, and a backslash takes the meaning from the next one. A byte that is no UTF-8 is one character.
+// MatchName reports whether a pattern of a name matches a name: "*" stands for any characters, "?" for a single
+// character, "[a-z]" and "[^a-z]" for a member of a class, and a backslash takes the meaning from the next one.
+// A byte that is no UTF-8 is one character.
 func MatchName(pattern, name string) bool {
 	m := newNameMatcher(pattern, false)
 	return m.matches(name)
@@ -209,14 +210,15 @@ func (m *nameMatcher) matches(name string) bool {
 	case m.items != nil:
 		return m.general(name)
 	case m.run:
-		return len(name) >= len(m.first)+len(m.last) && strings.HasPrefix(name, m.first) && strings.HasSuffix(name, m.last)
+		rest, begins := strings.CutPrefix(name, m.first)
+		return begins && strings.HasSuffix(rest, m.last)
 	default:
 		return name == m.first
 	}
 }
 
-// general lets the latest run take one character more wherever the items behind it do not match, which is enough: what an
-// earlier run could take, the latest can.
+// general lets the latest run take a character more wherever the items behind it do not match, which is
+// enough: what an earlier run could take, the latest can.
 func (m *nameMatcher) general(name string) bool {
 	at, run, taken := 0, -1, 0
 	for i := 0; i < len(name); {
@@ -251,8 +253,8 @@ func (it *item) shares(o *item) bool {
 	return false
 }
 
-// edges are characters of which one is in each item that has some in common with this one, as far as this one limits them:
-// those that it names, and their neighbours.
+// edges are characters of which one is in each item that has some in common with this one, as far as this one
+// limits them: those that it names, and their neighbours.
 func (it *item) edges() []rune {
 	switch it.kind {
 	case itemChar:

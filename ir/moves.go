@@ -2,7 +2,8 @@ package ir
 
 import "slices"
 
-// gain are the capabilities that a moved file has more at its new place, or a moved directory or anything that may be in it.
+// gain are the capabilities that a moved file has more at its new place, or a moved directory or anything that
+// may be in it.
 // See RATIONALE D471.
 func (v *View) gain(src, dst Location, kind NodeKind) CapSet {
 	from, to := v.caps(src), v.caps(dst)

@@ -11,8 +11,9 @@ import (
 // maxClassSteps bounds the work of NameClasses: a fraction of a second.
 const maxClassSteps = 1 << 19
 
-// NameClasses returns names that stand for all: for each name there is one among them that the same of the given lists of
-// patterns match. None is among those to avoid. It is false where the patterns tell too many names apart.
+// NameClasses returns names that stand for all: each name has a substitute among them that the same of the
+// given lists of patterns match. None is among those to avoid. It is false where the patterns tell too many
+// names apart.
 func NameClasses(lists [][]string, avoid []string) (names []string, ok bool) {
 	return classes.of(lists, avoid)
 }
@@ -62,8 +63,8 @@ func (c *classCache) of(lists [][]string, avoid []string) ([]string, bool) {
 	return slices.Clone(a.names), a.ok
 }
 
-// nameClasses runs the patterns that are no fixed names as a machine. A fixed name is a class by itself, as far as the lists
-// tell it from what the machine finds.
+// nameClasses runs the patterns that are no fixed names as a machine. A fixed name is a class by itself, as far
+// as the lists tell it from what the machine finds.
 func nameClasses(lists [][]string, avoid []string) ([]string, bool) {
 	taken := map[string]bool{}
 	for _, name := range avoid {
@@ -97,8 +98,8 @@ func nameClasses(lists [][]string, avoid []string) ([]string, bool) {
 	return out, ok
 }
 
-// openClasses finds names for the patterns that are no fixed names, none of which is taken. Few of the taken names are in the
-// way of the shortest ones, and only those are told to the machine.
+// openClasses finds names for the patterns that are no fixed names, none of which is taken. Few of the taken
+// names are in the way of the shortest ones, and only those are told to the machine.
 func openClasses(lists [][]string, taken map[string]bool) ([]string, bool) {
 	const tries = 64
 	var avoid []string
@@ -138,8 +139,8 @@ func (v verdicts) of(name string) string {
 	return string(out)
 }
 
-// classMachine runs all patterns at once. Its state has a word for each 64 positions of each pattern, one for each list that is 1
-// where the list matches whatever follows, and a last one for what is no name of a file.
+// classMachine runs all patterns at once. Its state has a word for each 64 positions of each pattern, one for
+// each list that is 1 where the list matches whatever follows, and a last one for what is no name of a file.
 type classMachine struct {
 	patterns []classPattern
 	lists    int
@@ -209,7 +210,8 @@ func (p *classPattern) prepare(alphabet []rune) {
 	}
 }
 
-// letters are characters of which each stands for all that no pattern tells from it. A letter that none names comes first.
+// letters are characters of which each stands for all that no pattern tells from it. A letter that none names
+// comes first.
 func (m *classMachine) letters() []rune {
 	var named []rune
 	for i := range m.patterns {
@@ -225,7 +227,8 @@ func (m *classMachine) letters() []rune {
 			fresh = 'À'
 		}
 	}
-	return append([]rune{fresh}, slices.DeleteFunc(named, func(r rune) bool { return r <= 0 || r == '/' || !utf8.ValidRune(r) })...)
+	unusable := func(r rune) bool { return r <= 0 || r == '/' || !utf8.ValidRune(r) }
+	return append([]rune{fresh}, slices.DeleteFunc(named, unusable)...)
 }
 
 // run visits the states from the shortest names on, and returns the first name of each verdict.

@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// alphabet has every character that the patterns below name, one that none does, and the dot, which two names of no file
-// consist of.
+// alphabet has every character that the patterns below name, another character, and the dot, which two names
+// of no file consist of.
 const alphabet = "ab.xü"
 
 // someNames are all names of up to three characters.
@@ -34,7 +34,8 @@ func someNames() []string {
 
 // drawPattern draws a well-formed pattern over the alphabet.
 func drawPattern(t *rapid.T) string {
-	parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", ".", "ü", "?", "*", "[ab]", "[^a]", "[a-b.]", `\a`}), 1, 4).Draw(t, "parts")
+	part := rapid.SampledFrom([]string{"a", "b", ".", "ü", "?", "*", "[ab]", "[^a]", "[a-b.]", `\a`})
+	parts := rapid.SliceOfN(part, 1, 4).Draw(t, "parts")
 	p := strings.ReplaceAll(strings.Join(parts, ""), "**", "*")
 	for strings.Contains(p, "**") {
 		p = strings.ReplaceAll(p, "**", "*")
@@ -42,9 +43,9 @@ func drawPattern(t *rapid.T) string {
 	return p
 }
 
-// TestNameClasses: every name has one of its class among the names that stand for all, no two of these are of one class, and
-// none is to avoid or the name of no file. "." stood for all that ".*" matches, so moves to where such names are granted were
-// not seen.
+// TestNameClasses: every name has one of its class among the names that stand for all, no two of these are of
+// one class, and none is to avoid or the name of no file. "." stood for all that ".*" matches, so moves to
+// where such names are granted were not seen.
 func TestNameClasses(t *testing.T) {
 	names := someNames()
 	irtest.Check(t, 4000, 1, func(rt *rapid.T) {
@@ -82,19 +83,23 @@ func TestNameClasses(t *testing.T) {
 	})
 }
 
-// TestNameClassesBounded: patterns of a hostile layer are given up, and those that people write are not. A list of a thousand
-// names, and seven rules about secrets, took minutes.
+// TestNameClassesBounded: patterns of a hostile layer are given up, and those that people write are not. A list
+// of a thousand names, and seven rules about secrets, took minutes.
 func TestNameClassesBounded(t *testing.T) {
 	var names []string
 	for i := range 1000 {
 		names = append(names, fmt.Sprint("p", i))
 	}
-	usual := [][]string{{"*secret*", "*password*", "*token*"}, {"*credential*"}, {"*private*"}, {"*apikey*"}, {"*example*"}, {"*sample*"}, {"*test*"}}
+	usual := [][]string{
+		{"*secret*", "*password*", "*token*"}, {"*credential*"}, {"*private*"}, {"*apikey*"}, {"*example*"}, {"*sample*"},
+		{"*test*"},
+	}
 	for title, c := range map[string]struct {
 		lists [][]string
 		want  bool
 	}{
-		"names": {[][]string{names}, true}, "names and a pattern": {[][]string{names, {"p*"}}, true}, "usual": {usual, true},
+		"names": {[][]string{names}, true}, "names and a pattern": {[][]string{names, {"p*"}}, true},
+		"usual":              {usual, true},
 		"one of many states": {[][]string{{"*a" + strings.Repeat("?", 40)}}, false},
 		"that and others":    {append([][]string{{"*a" + strings.Repeat("?", 40)}}, usual...), false},
 	} {
@@ -122,9 +127,12 @@ func TestMatchName(t *testing.T) {
 
 func TestBadName(t *testing.T) {
 	for pattern, bad := range map[string]bool{
-		".env": false, "*.pem": false, "[a-z]?": false, "ü*": false, "a b": false, `\*`: false, "[!a]": false, "[]a]": false,
-		"": true, ".": true, "..": true, "a/b": true, "**": true, "a**": true, "{a,b}": true, "!a": true, "[a": true, "[]": true, `a\`: true,
-		"[z-a]": true, "[[:alpha:]]": true, " .env": true, ".env ": true, "\u202e.env": true, "a\nb": true, "[/]": true, "\x00": true, "a\xff": true, strings.Repeat("a", 256): true,
+		".env": false, "*.pem": false, "[a-z]?": false, "ü*": false, "a b": false, `\*`: false, "[!a]": false,
+		"[]a]": false,
+		"":     true, ".": true, "..": true, "a/b": true, "**": true, "a**": true, "{a,b}": true, "!a": true,
+		"[a": true, "[]": true, `a\`: true,
+		"[z-a]": true, "[[:alpha:]]": true, " .env": true, ".env ": true, "\u202e.env": true,
+		"a\nb": true, "[/]": true, "\x00": true, "a\xff": true, strings.Repeat("a", 256): true,
 	} {
 		if got := ir.BadName(pattern); (got != "") != bad {
 			t.Errorf("%q: %q", pattern, got)
@@ -132,7 +140,8 @@ func TestBadName(t *testing.T) {
 	}
 }
 
-// TestManyStars: a pattern and a name for which matching by trying would take ages. A layer of a repository could have it.
+// TestManyStars: a pattern and a name for which matching by trying would take ages. A layer of a repository
+// could have it.
 func TestManyStars(t *testing.T) {
 	if ir.MatchName(strings.Repeat("*a", 60)+"*b", strings.Repeat("a", 255)) {
 		t.Error("matched")

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// NamePart is a part of a pattern of names: one character, or a run of any.
+// NamePart is a part of a pattern of names: a single character, or a run of any.
 type NamePart struct{ item item }
 
 // NameParts takes a pattern apart, in order. It is empty for a pattern that BadName refuses for its form.
@@ -73,7 +73,7 @@ func FoldNames(patterns []string) []string {
 	return out
 }
 
-// maxFolded bounds the characters of a set that are folded one by one.
+// maxFolded bounds the characters of a set that are folded.
 const maxFolded = 1 << 11
 
 // fold is the text of a part that stands for all cases of its characters.

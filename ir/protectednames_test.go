@@ -57,7 +57,8 @@ func guardedBy(patterns []string, rules []ir.FSRule, at ir.Location) bool {
 	parts := strings.Split(at.Path, "/")
 	for n := len(parts); n > 0; n-- {
 		prefix := strings.Join(parts[:n], "/")
-		if slices.ContainsFunc(rules, func(r ir.FSRule) bool { return !r.ByName() && r.At.Root == at.Root && r.At.Path == prefix }) {
+		on := func(r ir.FSRule) bool { return !r.ByName() && r.At.Root == at.Root && r.At.Path == prefix }
+		if slices.ContainsFunc(rules, on) {
 			return false
 		}
 		if slices.ContainsFunc(patterns, func(p string) bool { return matches(strings.Split(p, "/"), parts[:n]) }) {

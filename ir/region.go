@@ -12,7 +12,8 @@ type region struct {
 	// rule is the index of the reference that names this very path, -1 if none.
 	rule int
 	spot
-	// byName are the rules by name that are about names in this directory and below, in the order in which ties are decided.
+	// byName are the rules by name that are about names in this directory and below, in the order in which ties
+	// are decided.
 	byName []*byName
 	// plain are the capabilities that the path has without rules by name.
 	plain CapSet

@@ -204,7 +204,8 @@ func (r *Region) exposes(p SensitivePattern) bool {
 	return slices.ContainsFunc(r.namesLike(name), func(name string) bool { return r.lastAbout(name).Rule == nil })
 }
 
-// namesExposed is the rule by name of the region that grants something on names that p covers, empty without one.
+// namesExposed is the rule by name of the region that grants something on names that p covers, empty without
+// such a rule.
 func (r *Region) namesExposed(p SensitivePattern) (by Entry) {
 	name, anywhere := strings.CutPrefix(p.Pattern, "**/")
 	if !anywhere || !slices.ContainsFunc(r.ByName, func(e Entry) bool { return e.Rule.Caps != 0 }) {

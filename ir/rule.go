@@ -58,8 +58,8 @@ type Rule interface {
 type FSRule struct {
 	// Written is the path as its layer spells it.
 	Written string
-	// Names are the patterns of a rule by name, in the spelling of MatchName, sorted and each once; empty for a rule that is
-	// about At itself.
+	// Names are the patterns of a rule by name, in the spelling of MatchName, sorted and each once; empty for a
+	// rule that is about At itself.
 	Names []string
 	// At is the canonical place. For an external rule it is the root of the approved target,
 	// and the name of that root is the rule's lexical path.

@@ -4,7 +4,7 @@ import "strings"
 
 // NameSpelling writes the parts of a name's pattern in another language of patterns.
 type NameSpelling struct {
-	// Run stands for any characters, One for any character.
+	// Run stands for any characters, One for a single character.
 	Run, One string
 	// Char writes a character, Class the characters between each pair of ranges, or all others.
 	Char  func(rune) string

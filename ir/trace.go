@@ -87,13 +87,14 @@ func (v *View) traceAt(at Location) []Considered {
 			length, ok = len(r.At.Root.Name), at.Under(In(r.At.Root.Name))
 		}
 		if ok {
-			out, lengths[r] = append(out, Considered{ID: v.rules[i].ID, Rule: r, Note: "a more specific rule matches"}), length
+			out = append(out, Considered{ID: v.rules[i].ID, Rule: r, Note: "a more specific rule matches"})
+			lengths[r] = length
 		}
 	}
-	length := func(i int) int { return lengths[out[i].Rule.(*FSRule)] }
-	slices.SortStableFunc(out, func(a, b Considered) int { return lengths[b.Rule.(*FSRule)] - lengths[a.Rule.(*FSRule)] })
+	length := func(c Considered) int { return lengths[c.Rule.(*FSRule)] }
+	slices.SortStableFunc(out, func(a, b Considered) int { return length(b) - length(a) })
 	for i := 1; i < len(out); i++ {
-		if length(i) == length(i-1) {
+		if length(out[i]) == length(out[i-1]) {
 			out[i].Note = "a later rule names the same path"
 		}
 	}

@@ -24,7 +24,8 @@ type Region struct {
 	// Through is true at a symlink of the workspace that a rule is written through, or that is protected. There is nothing below it:
 	// the places that it leads to have regions of their own.
 	Through bool
-	// ByName are the rules by name that are about names in this directory and below, in the order in which ties are decided.
+	// ByName are the rules by name that are about names in this directory and below, in the order in which ties
+	// are decided.
 	ByName []Entry
 	// Guard is the protected path around, its Rule nil where there is none: rules by name let nothing be written here.
 	Guard Entry

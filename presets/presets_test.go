@@ -159,13 +159,15 @@ func TestSecrets(t *testing.T) {
 	}
 	closed := func(name string) bool {
 		return slices.ContainsFunc(rules(p, "fs"), func(r *source.Table) bool {
-			return slices.ContainsFunc(r.Get("names").Array, func(v *source.Value) bool { return ir.MatchName(v.Text, name) })
+			matches := func(v *source.Value) bool { return ir.MatchName(v.Text, name) }
+			return slices.ContainsFunc(r.Get("names").Array, matches)
 		})
 	}
 	for name, want := range map[string]bool{
 		".env": true, ".env.local": true, ".env.production": true, ".env.staging": true, ".env.test": true,
 		".env.example.local": true, ".env.x": true,
-		".env.example": true, ".env.sandbox": true, ".env~": true, ".env-prod": true, "id_ed25519_sk": true, ".envrc": false, "env": false, "env.ts": false,
+		".env.example": true, ".env.sandbox": true, ".env~": true, ".env-prod": true, "id_ed25519_sk": true,
+		".envrc": false, "env": false, "env.ts": false,
 		"server.key": true, "privkey.pem": true, "tls-key.pem": true, "id_ed25519": true, "store.p12": true,
 		"cacert.pem": false, "fullchain.pem": false, "id_ed25519.pub": false, "server.crt": false, "key.go": false,
 		".netrc": true, ".pypirc": true, ".npmrc": false, "client_secret_1.json": true, "credentials.json": true,

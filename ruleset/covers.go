@@ -30,13 +30,14 @@ func (s *Set) covering(at int) []*Rule {
 	return out
 }
 
-// takes reports whether the rule decides wherever an alternative of a later one matches.
+// takes reports whether the rule decides wherever an alternative of a later rule matches.
 func (r *Rule) takes(later *Rule, b *claim) bool {
 	all, ok := alternatives(r.Matcher)
-	return ok && slices.ContainsFunc(all, func(a claim) bool { return a.covers(b, r.stops(), r.Outcome != later.Outcome) })
+	covers := func(a claim) bool { return a.covers(b, r.stops(), r.Outcome != later.Outcome) }
+	return ok && slices.ContainsFunc(all, covers)
 }
 
-// claim is one alternative of a condition: a program with the words behind it, and further conditions. All of them
+// claim is an alternative of a condition: a program with the words behind it, and further conditions. All of them
 // have to hold.
 type claim struct {
 	name              string
@@ -133,7 +134,7 @@ func product(a, b []claim) []claim {
 	return out
 }
 
-// and joins two claims. What one claim cannot say beside the other is left out.
+// and joins two claims. All that a claim cannot say beside the other is left out.
 func (c claim) and(d *claim) claim {
 	c.more, c.loose = slices.Concat(c.more, d.more), c.loose || d.loose
 	if c.name == "" {
@@ -159,7 +160,8 @@ func (c *claim) covers(b *claim, stops, other bool) bool {
 	spelled := func(words []string, more bool) bool {
 		return begins(b.prefix, words) || begins(b.args, words) || more && begins(b.sub, words)
 	}
-	scattered := stops && other && !slices.ContainsFunc(c.prefix, func(w string) bool { return strings.HasPrefix(w, "-") })
+	option := func(w string) bool { return strings.HasPrefix(w, "-") }
+	scattered := stops && other && !slices.ContainsFunc(c.prefix, option)
 	switch {
 	case c.loose:
 		return false

@@ -22,8 +22,9 @@ type Named struct {
 	places []*Place // below which the rule is about names
 }
 
-// Globs are the names of a rule as the patterns of most programs: "*" for any characters and "?" for one. A class and a
-// character that means something else there are "?", so that the patterns are about further names.
+// Globs are the names of a rule as the patterns of most programs: "*" for any characters and "?" for a single
+// character. A class and a character that means something else there are "?", so that the patterns are about
+// further names.
 func Globs(names []string, odd string) (globs []string, wider bool) {
 	spelling := ir.NameSpelling{
 		Run: "*", One: "?",
@@ -88,7 +89,7 @@ func (p *Plan) name() {
 	}
 }
 
-// spellNames has the patterns count from the rule's place, or from the next one around it that settings can have.
+// spellNames has the patterns count from the rule's place, or from the next place around it that settings can have.
 func (p *Plan) spellNames(n *Named) {
 	for further := false; n.Base != nil; n.Base, further = n.Base.Outer, true {
 		if n.Base.Path == "" {
@@ -126,7 +127,7 @@ func (p *Plan) closed(at *Place, a Access) bool {
 	return slices.ContainsFunc(p.Named, func(n *Named) bool { return p.takes(n, at, a) })
 }
 
-// needed is the access that an aspect takes, None for one that is about no access.
+// needed is the access that an aspect takes, None for an aspect of no access.
 func needed(a ir.Aspect) Access {
 	switch a {
 	case ir.AspectRead, ir.AspectExecute:
@@ -145,7 +146,7 @@ func (h *Holder) taken(at *Place, a ir.Aspect) ir.Held {
 	return backends.When(closed, Less(WhyNamed))
 }
 
-// named says how one aspect of a rule by name is held.
+// named says how an aspect of a rule by name is held.
 func (h *Holder) named(n *Named, a ir.Aspect) ir.Held {
 	lacking, lacks := h.Except[a]
 	granted, need := grants(n.Rule.Caps, a), needed(a)

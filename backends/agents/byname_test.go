@@ -16,7 +16,7 @@ import (
 )
 
 // TestRulesByName: each program has the names of a rule as its own patterns, or a row of its ledger says that they
-// stay open. Cause: what was written from the tree of regions alone dropped rules by name, which are none.
+// stay open. Cause: settings that were written from the tree of regions dropped rules by name, which are none.
 func TestRulesByName(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Protects = false

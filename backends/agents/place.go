@@ -57,9 +57,9 @@ type Dialect struct {
 	Give func(*Place) (Access, ir.CauseID)
 	// Workspace is the access that the program gives the directory in which it starts by itself.
 	Workspace Access
-	// Names returns patterns for the names of a rule that gets less than the places around it, and whether they are about
-	// further names; nil for settings without patterns. Least is the access that patterns leave in any case; Closes is
-	// true of those that take all access, and not writing alone.
+	// Names returns patterns for the names of a rule that gets less than the places around it, and whether they
+	// are about further names; nil for settings without patterns. Least is the access that patterns leave in
+	// any case; Closes is true of those that take all access, and not writing alone.
 	Names  func(*Named) (patterns []string, wider bool)
 	Least  Access
 	Closes bool

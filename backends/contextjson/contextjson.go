@@ -52,9 +52,9 @@ type Access struct {
 	// the workspace have them, and absent
 	// where they are the tool's own.
 	Home string `json:"home,omitempty"`
-	// FS are the rules in the order of the policy. Where some are by name it denies everything, and ByName has all
-	// rules in its place: a reader that does not know names would take one for a rule on the path itself, or not see
-	// what it denies.
+	// FS are the rules in the order of the policy. Where some are by name it denies everything, and ByName has
+	// all rules in its place: a reader that does not know names would take such a rule for a rule on the path
+	// itself, or not see what it denies.
 	FS     []FSRule `json:"fs"`
 	ByName []FSRule `json:"fs_by_name,omitempty"`
 	// Protected names the list of paths that a rule around them does not let be changed;

@@ -35,7 +35,8 @@ func (s *ruleset) ledgerWriter() *ledgerWriter {
 	s.walk(func(r *ir.Region) {
 		t := w.byRule[r.ID()]
 		w.byRule[r.ID()] = traits{
-			governs: true, expanded: t.expanded | s.expanded(r), foreign: t.foreign | s.foreign(r), byName: t.byName | s.takenByName(r),
+			governs: true, expanded: t.expanded | s.expanded(r), foreign: t.foreign | s.foreign(r),
+			byName:   t.byName | s.takenByName(r),
 			unopened: t.unopened || unopened(r), loose: t.loose || s.loose(r),
 		}
 		w.surrounded = w.surrounded || r.At.Root.Kind == ir.System && s.expanded(r).Has(ir.Execute)

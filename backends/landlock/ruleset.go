@@ -13,14 +13,16 @@ type ruleset struct {
 	view *ir.View
 	// tops are the trees of the roots that are not known to lie in another.
 	tops []*ir.Region
-	// lacks are the capabilities that some region at or below one does not want granted, and lacksByName those that rules by
-	// name take away there.
+	// lacks are the capabilities that some region at or below it does not want granted, and lacksByName those
+	// that rules by name take away there.
 	lacks, lacksByName map[*ir.Region]ir.CapSet
 }
 
 // See RATIONALE D40.
 func newRuleset(v *ir.View) *ruleset {
-	s := &ruleset{view: v, lacks: make(map[*ir.Region]ir.CapSet, len(v.Entries())), lacksByName: map[*ir.Region]ir.CapSet{}}
+	s := &ruleset{
+		view: v, lacks: make(map[*ir.Region]ir.CapSet, len(v.Entries())), lacksByName: map[*ir.Region]ir.CapSet{},
+	}
 	for _, r := range v.Tree() {
 		if r.Above == nil {
 			s.tops = append(s.tops, r)
@@ -58,8 +60,8 @@ func (s *ruleset) findLacksByName(r *ir.Region) ir.CapSet {
 	return lacks
 }
 
-// takenByName and givenByName are the capabilities that r by itself grants and a rule by name does not at the names in it, and
-// the other way round.
+// takenByName and givenByName are the capabilities that r by itself grants and a rule by name does not at the
+// names in it, and the other way round.
 func (s *ruleset) takenByName(r *ir.Region) (caps ir.CapSet) {
 	for _, e := range r.ByName {
 		caps |= s.wants(r) &^ s.grantableOf(e.Rule)
@@ -104,8 +106,8 @@ func (s *ruleset) wants(r *ir.Region) ir.CapSet {
 // whole is granted on the directory itself and reaches everything below it.
 func (s *ruleset) whole(r *ir.Region) ir.CapSet { return s.wants(r) &^ s.lacks[r] &^ s.lacksByName[r] }
 
-// expanded is granted on the entries of the directory, because something below is an exception; where that is a name, on
-// entries that have no such name below them.
+// expanded is granted on the entries of the directory, because something below is an exception; where that is a
+// name, on entries that have no such name below them.
 func (s *ruleset) expanded(r *ir.Region) ir.CapSet {
 	return s.wants(r) & (s.lacks[r] | s.lacksByName[r])
 }
@@ -170,11 +172,10 @@ func (s *ruleset) paths(t backends.Target) []Path {
 	return s.grants(t, s.whole, func(r *ir.Region) ir.CapSet { return s.expanded(r) &^ s.takenByName(r) })
 }
 
-// supervisedPaths lists the grants of a tool under a supervisor. Of the classes of calls
-// that it answers itself the ruleset grants nothing in the workspace and in external
-// targets, so that files which are moved there bring no rights along. Programs are an
-// exception: the kernel alone can start one, and opens it for reading. Rules by name take nothing from the ruleset: all that
-// they take away is judged.
+// supervisedPaths lists the grants of a tool under a supervisor. Of the classes of calls that it answers itself
+// the ruleset grants nothing in the workspace and in external targets, so that files which are moved there
+// bring no rights along. Programs are an exception: the kernel alone can start one, and opens it for reading.
+// Rules by name take nothing from the ruleset: all that they take away is judged.
 func (s *ruleset) supervisedPaths(t backends.Target, j Judges) []Path {
 	keep := func(r *ir.Region, c ir.CapSet) ir.CapSet {
 		if !governed(r) {

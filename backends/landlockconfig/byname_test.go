@@ -7,8 +7,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestByName: what a rule by name takes away is granted in no directory that it is about, and what it gives stays
-// closed.
+// TestByName: a capability that a rule by name takes away is granted in no directory that it is about, and what
+// it gives stays closed.
 func TestByName(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{

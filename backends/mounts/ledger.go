@@ -137,7 +137,7 @@ func (w *ledgerWriter) writable(id ir.RuleID) bool {
 	return slices.ContainsFunc(w.byRule[id], func(r *ir.Region) bool { return w.laid[r].shows().mode == ReadWrite })
 }
 
-// named says how one aspect of a rule by name is held in a region: as the mount gives it that shows the region.
+// named says how an aspect of a rule by name is held in a region: as the mount gives it that shows the region.
 // See RATIONALE D475.
 func (w *ledgerWriter) named(n backends.Named, a ir.Aspect) ir.Held {
 	at := w.laid[n.Region]

@@ -62,7 +62,7 @@ func (p *conversion) rule(c ir.Cell, r *ir.FSRule) ir.Held {
 	return backends.Join(all...)
 }
 
-// named says how one aspect of a rule by name is held: as the entries around it have it. A place may have an entry of
+// named says how an aspect of a rule by name is held: as the entries around it have it. A place may have an entry of
 // its own where rules are written below a name.
 func (p *conversion) named(c ir.Cell) ir.Held {
 	all := []ir.Held{backends.Exact}

@@ -155,7 +155,7 @@ func entryMounts(v *ir.View, target backends.Target) []specs.Mount {
 	})
 }
 
-// grants reports whether some place of a root, or some name in it, has one of the capabilities.
+// grants reports whether some place of a root, or some name in it, has some of the capabilities.
 func grants(root *ir.Region, caps ir.CapSet) bool {
 	found := false
 	root.WalkRoot(func(r *ir.Region) {

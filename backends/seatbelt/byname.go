@@ -12,7 +12,7 @@ import (
 // See RATIONALE D474.
 const deepest = 4
 
-// named is a rule by name in a region: what it grants there.
+// named is a rule by name in a region, with its grant there.
 type named struct {
 	id   ir.RuleID
 	rule *ir.FSRule
@@ -50,7 +50,7 @@ func mixed(rules []named) bool {
 	return slices.ContainsFunc(rules, func(n named) bool { return n.caps != rules[0].caps })
 }
 
-// addNames notes what rules by name grant in a region.
+// addNames notes the grants of rules by name in a region.
 func (p *profile) addNames(r *ir.Region) {
 	if !namesAt(r) {
 		return
@@ -103,7 +103,7 @@ func (p *profile) both(at ir.Location, a, b []string, end string) [][]string {
 	return out
 }
 
-// statements writes what a rule by name lets be done. Protection takes some of it away, and is named for that.
+// statements writes the permissions of a rule by name. Protection takes some of it away, and is named for that.
 func (p *profile) statements(w *writer, id string, full ir.CapSet, guard ir.Entry, caps ir.CapSet, at [][]string) {
 	s, whole := p.split(p.byNameGrant(caps)), p.split(p.byNameGrant(full))
 	var own, guarded []string
@@ -120,7 +120,7 @@ func (p *profile) statements(w *writer, id string, full ir.CapSet, guard ir.Entr
 	w.deny(string(guard.ID), guarded, at)
 }
 
-// byNameGrant is the form of what a rule by name grants.
+// byNameGrant is the form of the grants of a rule by name.
 func (p *profile) byNameGrant(caps ir.CapSet) grant {
 	return grant{caps: caps, links: p.moves.links[caps], listed: p.tool.Commands != nil}
 }

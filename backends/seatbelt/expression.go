@@ -14,7 +14,7 @@ import (
 // maxRunes bounds the characters that a set of a pattern is written out to.
 const maxRunes = 128
 
-// component writes a pattern of names as a regular expression that matches one component of a path. The system's
+// component writes a pattern of names as a regular expression that matches a component of a path. The system's
 // engine knows bytes, and no classes by name.
 func component(pattern string) string {
 	var out strings.Builder
@@ -31,7 +31,7 @@ func component(pattern string) string {
 	return out.String()
 }
 
-// character writes one part of a pattern, in upper and lower case: volumes of the system tell them apart or not, and
+// character writes a part of a pattern, in upper and lower case: volumes of the system tell them apart or not, and
 // names may be stored composed or decomposed.
 func character(part ir.NamePart) string {
 	runes, listed := part.FoldedRunes(maxRunes)
@@ -128,8 +128,8 @@ const andBelow = "(/.*)?$"
 
 func below(n int) string { return strings.Repeat("/[^/]*", n) }
 
-// expressions writes filters for the names below a place that patterns match, with an end. No text of one is longer
-// than the reader takes.
+// expressions writes filters for the names below a place that patterns match, with an end. No text of a filter
+// is longer than the reader takes.
 func (p *profile) expressions(at ir.Location, patterns []string, end string) []string {
 	const longest = maxText / 2
 	var out []string

@@ -165,7 +165,7 @@ func (w *ledgerWriter) file(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
 	return backends.Join(all...)
 }
 
-// named says how one aspect of a rule by name is held.
+// named says how an aspect of a rule by name is held.
 func (w *ledgerWriter) named(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
 	var all []ir.Held
 	for _, s := range w.byName[id] {

@@ -26,7 +26,7 @@ type profile struct {
 	roots []*ir.Region
 	// byRule are the regions that each rule governs.
 	byRule map[ir.RuleID][]*ir.Region
-	// byName are what each rule by name grants, where it is about some name.
+	// byName are the grants of each rule by name, where it is about some name.
 	byName map[ir.RuleID][]sampled
 	// deep are the rules by name that others meet that grant other things.
 	deep     map[ir.RuleID]bool

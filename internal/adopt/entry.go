@@ -27,7 +27,7 @@ type entry struct {
 
 	// why is the reason why it cannot be rewritten, empty if it can.
 	why string
-	// quote writes a text, absent begins a list of arguments behind the command of an entry without one.
+	// quote writes a text, absent begins a list of arguments behind the command of an entry without arguments.
 	quote  func(string) string
 	absent string
 }

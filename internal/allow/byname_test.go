@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestRuleByNameStays: a rule for a place goes into none that is about names below it. Cause: rules of the layer were found
-// by their path alone, so that what was to permit a directory was given to the secrets in it, and the directory got nothing.
+// TestRuleByNameStays: a rule for a place goes into none that is about names below it. Cause: rules of the
+// layer were found by their path alone, so that what was to permit a directory was given to the secrets in it,
+// and the directory got nothing.
 func TestRuleByNameStays(t *testing.T) {
 	for _, rule := range []string{"{ path = 'lib', names = ['*.key'] }", "{ path = 'lib', names = ['*.key'], read = true }"} {
 		local := "[tools.t]\naccess.fs = [" + rule + "]\n"

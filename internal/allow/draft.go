@@ -402,7 +402,8 @@ func written(v *source.Value) (at string, has map[string]bool, ok bool) {
 // hasOuter reports whether a written rule is an external one, and grants everything that another
 // one would.
 func hasOuter(v *source.Value, r ir.FSRule) bool {
-	if v.Table == nil || v.Table.Get("names") != nil || v.Table.Get("external") == nil || !v.Table.Get("external").Bool {
+	if v.Table == nil || v.Table.Get("names") != nil ||
+		v.Table.Get("external") == nil || !v.Table.Get("external").Bool {
 		return false
 	}
 	at := v.Table.Get("path")

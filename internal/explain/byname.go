@@ -19,7 +19,8 @@ func counts(r *ir.Region) bool {
 	return slices.ContainsFunc(r.ByName, func(e ir.Entry) bool { return e.Rule.At == r.At })
 }
 
-// byName are the lines on the rules by name that count from the place of a region, in the order in which ties are decided.
+// byName are the lines on the rules by name that count from the place of a region, in the order in which ties
+// are decided.
 func (p *Policy) byName(r *ir.Region, indent string) []line {
 	var out []line
 	for _, e := range r.ByName {
@@ -28,8 +29,8 @@ func (p *Policy) byName(r *ir.Region, indent string) []line {
 		}
 		for _, patterns := range chunks(e.Rule.Names) {
 			out = append(out, line{
-				at: &placed{indent, told(e.Rule, patterns), e.Rule.Caps}, origin: e.Rule.Origin.String(), note: p.now(e.Rule, patterns),
-				grants: capWords(e.Rule.Caps),
+				at: &placed{indent, told(e.Rule, patterns), e.Rule.Caps}, origin: e.Rule.Origin.String(),
+				note: p.now(e.Rule, patterns), grants: capWords(e.Rule.Caps),
 			})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // condensed says of a tool that one side lacks what is its own: what it has by default it
 // shares with every tool, and the words for that are enough. Of rulesets it leaves unusual forms
-// out. What a rule on all hosts changes is one difference. JSON has all of it.
+// out. A rule on all hosts makes a single difference. JSON has all of it.
 func condensed(cs []Change) []Change {
 	out := usual(cs)
 	for i := range out {
@@ -19,7 +19,7 @@ func condensed(cs []Change) []Change {
 	return out
 }
 
-// usual leaves out what a reader does not need, and joins nothing.
+// usual leaves out all that a reader does not need, and joins nothing.
 func usual(cs []Change) []Change {
 	out := slices.Clone(cs)
 	for i := range out {

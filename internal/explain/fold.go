@@ -29,7 +29,7 @@ func reachOf(d compare.Difference) (reach, bool) {
 	return r, ok && last && grant && !slices.ContainsFunc(r.schemes, ports)
 }
 
-// folded joins what a rule on all hosts changes: a difference for each scheme of each host that could be reached
+// folded joins the changes of a rule on all hosts: a difference for each scheme of each host that could be reached
 // before. It returns how many were joined.
 // See RATIONALE D467.
 func folded(ds []compare.Difference) (out []compare.Difference, joined int) {

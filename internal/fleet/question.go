@@ -201,7 +201,8 @@ func (q *Question) putFiles(v *ir.View) Answer {
 		v.Regions(root).WalkRoot(func(r *ir.Region) {
 			for _, name := range append([]string{fresh}, namesIn(r)...) {
 				for _, c := range q.files.List() {
-					a := answer(v.Decide(ir.Access{Cap: c, On: ir.Direct(r.At.Child(name))}), c.String()+" "+r.At.Short())
+					asked := ir.Access{Cap: c, On: ir.Direct(r.At.Child(name))}
+					a := answer(v.Decide(asked), c.String()+" "+r.At.Short())
 					if a.Verdict == Yes && maybe.Verdict == No {
 						maybe = a
 						maybe.Verdict = Maybe

@@ -4,7 +4,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// NamesNow are the existing names that the patterns of a tool's rules by name match, by rule. The search ends after the nearest 50,000 names.
+// NamesNow are the existing names that the patterns of a tool's rules by name match, by rule. The search ends
+// after the nearest 50,000 names.
 func (r *Result) NamesNow(t *ir.Tool) map[*ir.FSRule][]ir.Location {
 	out := map[*ir.FSRule][]ir.Location{}
 	for i := range t.FS {

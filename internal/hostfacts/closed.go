@@ -66,7 +66,8 @@ func (r *Result) mountedRules(t *ir.Tool) (out diag.List) {
 			if k.Again == "" || !there || slices.ContainsFunc(kernels, in) {
 				continue
 			}
-			if by := deepest(t, f.Bindings.Locate(other)); by != nil && by != rule && !rule.Caps.Contains(by.Caps) && !held(t, rule, by) {
+			by := deepest(t, f.Bindings.Locate(other))
+			if by != nil && by != rule && !rule.Caps.Contains(by.Caps) && !held(t, rule, by) {
 				d := aboutPath(diag.LinkedWide, rule, "lies where a mount shows "+k.Again+", of which "+by.Subject()+" grants more")
 				d.Hint = "write the rule for " + other + ", or take the mount away"
 				out.Add(d)

@@ -27,7 +27,8 @@ type Options struct {
 	// Untested skips access.tests, for callers that run them themselves or explain why one
 	// fails.
 	Untested bool
-	// Unadvised skips the warnings about tools' own programs, which take the facts of every tool and which no start shows.
+	// Unadvised skips the warnings about tools' own programs, which take the facts of every tool and which no
+	// start shows.
 	Unadvised bool
 	// Sensitive looks on this host's disk for sensitive paths that rules reach, and for a local layer that
 	// git tracks, and warns.

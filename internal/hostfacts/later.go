@@ -24,8 +24,8 @@ const (
 	startRuns   = "containers or services start as it says"
 )
 
-// later is sorted by reason, and by name within one. Of the patterns that builds read (*.mk, *.cmake) none is listed:
-// the file that a build begins with names them.
+// later is sorted by reason, and by name within a reason. Of the patterns that builds read (*.mk, *.cmake) none
+// is listed: the file that a build begins with names them.
 var later = [...]Later{
 	{"Makefile", buildRuns}, {"makefile", buildRuns}, {"GNUmakefile", buildRuns}, {"CMakeLists.txt", buildRuns},
 	{"CMakePresets.json", buildRuns}, {"configure", buildRuns}, {"configure.ac", buildRuns}, {"meson.build", buildRuns},

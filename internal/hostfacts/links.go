@@ -72,7 +72,8 @@ func overridden(t *ir.Tool, rule *ir.FSRule) *ir.FSRule {
 	})
 	for i := range t.FS {
 		r := &t.FS[i]
-		if _, around := r.Matches(rule.At); len(r.Links) == 0 && around && !r.Caps.Contains(rule.Caps) && (r.At.Path != "" || makes) {
+		_, around := r.Matches(rule.At)
+		if len(r.Links) == 0 && around && !r.Caps.Contains(rule.Caps) && (r.At.Path != "" || makes) {
 			return r
 		}
 	}

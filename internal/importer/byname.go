@@ -14,7 +14,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// denial is what an entry takes away: all, or writing alone.
+// denial is the part that an entry takes away: all, or only writing.
 type denial bool
 
 const (
@@ -132,7 +132,7 @@ func (t *translation) less(abs string, is access) access {
 	return is
 }
 
-// of is an access without what is denied.
+// of is an access without the denied part.
 func (d denial) of(is access) access { return access{read: is.read && d != closes} }
 
 // nameRules are the rules by name, at the places from which they count and at those in them that differ.

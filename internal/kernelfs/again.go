@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// name finds the mounts below roots that show a place of the policy under another name, and the overlays below roots
-// that show the kernel, or directories that nobody here can tell; and the mounts below the base that show a root, or a mount below a root.
+// name finds the mounts below roots that show a place of the policy under another name, and the overlays below
+// roots that show the kernel, or directories that nobody here can tell; and the mounts below the base that show
+// a root, or a mount below a root.
 func (f *finder) name(roots, base []string) {
 	var places []Mount
 	add := func(list []string) {

@@ -70,7 +70,8 @@ func (a *around) member(name string, v gjson.Result) {
 			a.env = append(a.env, name)
 		}
 	case action.IsVariables(key):
-		a.odd = a.odd || v.IsArray() || strings.ContainsAny(v.Str, "=/.") || v.Str != "" && strings.HasSuffix(key, "file")
+		a.odd = a.odd || v.IsArray() || strings.ContainsAny(v.Str, "=/.") ||
+			v.Str != "" && strings.HasSuffix(key, "file")
 	case variable.Get().MatchString(name):
 		a.env = append(a.env, name)
 	default:

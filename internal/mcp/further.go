@@ -48,7 +48,8 @@ func asCommands(member string, v gjson.Result, deep bool) (out []wanted) {
 			out = append(out, asCommands(member, item, deep)...)
 		}
 		words, ok := texts(v)
-		if ok && len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, " ") }) {
+		blank := func(w string) bool { return strings.Contains(w, " ") }
+		if ok && len(words) > 1 && !slices.ContainsFunc(words, blank) {
 			add(action.Command{Words: words})
 		}
 	}

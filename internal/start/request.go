@@ -102,7 +102,7 @@ type Error struct {
 	Err  error
 	// Unmet are the gaps of this host, for an error that is about them.
 	Unmet []Gap
-	// Remedy is the choice of a person, in place of gaps to accept; empty without one.
+	// Remedy is the choice of a person, in place of gaps to accept; empty without a choice.
 	Remedy string
 }
 

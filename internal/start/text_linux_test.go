@@ -21,7 +21,8 @@ type textRule struct {
 	id   ir.RuleID
 	path string
 	caps ir.CapSet
-	// names are the patterns of a rule by name: it stands for the same rule at each path below its own whose last name matches.
+	// names are the patterns of a rule by name: it stands for the same rule at each path below its own whose
+	// last name matches.
 	names  []string
 	guards bool
 }
@@ -84,7 +85,8 @@ func newText(tool *ir.Tool) *text {
 	if tool.Protects {
 		for _, p := range append(ir.ProtectedPaths(), tool.Protected...) {
 			written := slices.ContainsFunc(t.rules, func(r textRule) bool { return r.names == nil && r.path == p.Path })
-			if caps := t.caps(spoken{p.Path, true}); !written && (caps&ir.Write != 0 || slices.ContainsFunc(t.rules, byName)) {
+			caps := t.caps(spoken{p.Path, true})
+			if !written && (caps&ir.Write != 0 || slices.ContainsFunc(t.rules, byName)) {
 				t.rules = append(t.rules, textRule{"protected", p.Path, caps &^ ir.Write, nil, true})
 			}
 		}
@@ -174,7 +176,8 @@ func (t *text) pinned(at spoken) bool {
 			continue
 		}
 		on, plain := spoken{r.path, true}, t.byPath()
-		if r.names != nil || t.caps(on) != t.without(r.path).caps(on) || r.guards && plain.caps(on) != plain.without(r.path).caps(on) {
+		guards := r.guards && plain.caps(on) != plain.without(r.path).caps(on)
+		if guards || r.names != nil || t.caps(on) != t.without(r.path).caps(on) {
 			return true
 		}
 	}
@@ -217,7 +220,8 @@ func (t *text) escalatesBelow(from, to spoken, matters ir.CapSet, depth int) boo
 	if depth == 0 || !slices.ContainsFunc(t.rules, func(r textRule) bool { return r.names != nil }) {
 		return false
 	}
-	return slices.ContainsFunc([]string{"a", "b", "ab", "aa", "bb", "aab", "x", "xx", ".x", ".b"}, func(name string) bool {
+	names := []string{"a", "b", "ab", "aa", "bb", "aab", "x", "xx", ".x", ".b"}
+	return slices.ContainsFunc(names, func(name string) bool {
 		was, is := from, to
 		was.path, is.path = path.Join(from.path, name), path.Join(to.path, name)
 		return t.caps(is)&^t.caps(was)&matters != 0 || t.escalatesBelow(was, is, matters, depth-1)

@@ -272,7 +272,8 @@ func testWrapped(t *testing.T, who identity) {
 	const per = 30
 	irtest.Check(t, 300, per, func(rt *rapid.T) {
 		n++
-		o := &wrappedOracle{oracle: newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, irtest.ToolByName(rt, irtest.Plain, 5)), seen: seen}
+		tool := irtest.ToolByName(rt, irtest.Plain, 5)
+		o := &wrappedOracle{oracle: newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, tool), seen: seen}
 		o.facts = o.target.Facts
 		defer func() { asked += o.end() }()
 		if n == 1 {

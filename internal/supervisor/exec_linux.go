@@ -68,11 +68,11 @@ func (c programs) execve(in invocation) answer {
 	}}
 }
 
-// debugged answers the start of a thread that a debugger of the tool traces, so that the
-// supervisor cannot seize it. The kernel decides alone as long as the ruleset starts no more
-// than the policy: while no file with a rule of its own has been moved, and as long as no
-// directory is carried to where nothing may be started, and no rule by name takes starting away. Where programs are listed the filter
-// refuses ptrace(2). A debugger from outside, such as strace around accessc, has the start refused.
+// debugged answers the start of a thread that a debugger of the tool traces, so that the supervisor cannot
+// seize it. The kernel decides alone as long as the ruleset starts no more than the policy: while no file with
+// a rule of its own has been moved, and as long as no directory is carried to where nothing may be started, and
+// no rule by name takes starting away. Where programs are listed the filter refuses ptrace(2). A debugger from
+// outside, such as strace around accessc, has the start refused.
 func (c programs) debugged(want becoming, e unix.Errno) answer {
 	tracer := c.tracer()
 	switch {
@@ -84,7 +84,8 @@ func (c programs) debugged(want becoming, e unix.Errno) answer {
 	c.names.Lock()
 	defer c.names.Unlock()
 	if c.policy.startsByName() {
-		return c.denies(unix.EACCES, "a debugger keeps the supervisor from looking at the program, and a rule by name says which may be started")
+		return c.denies(unix.EACCES, "a debugger keeps the supervisor from looking at the program, "+
+			"and a rule by name says which may be started")
 	}
 	if c.carried.Load() || !c.placed() {
 		return c.denies(unix.EACCES, "a debugger keeps the supervisor from looking at the program, after files were moved")

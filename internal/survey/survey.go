@@ -210,7 +210,8 @@ func (r *repo) ignoredIn(below string, dirs ...string) []string {
 // which some have names of keys. See RATIONALE D482.
 func (t *Tool) closeSecrets() {
 	if t.Name == "git" {
-		t.ByName = []ByName{{[]string{".env", ".env.local", ".env.*.local"}, Rule{".", nil, "grants nothing: secrets that nobody tracks"}}}
+		untracked := Rule{".", nil, "grants nothing: secrets that nobody tracks"}
+		t.ByName = []ByName{{[]string{".env", ".env.local", ".env.*.local"}, untracked}}
 		return
 	}
 	t.Presets = append(t.Presets, Preset{"secrets", ".env, private keys and logins stay closed, by their names"})

@@ -69,7 +69,8 @@ func proposed(t testing.TB, dir string) ([]survey.Found, string) {
 	return found, text
 }
 
-// TestMovesOnMacOS: on macOS the written tools start, though a directory that they move into their home takes closed names along.
+// TestMovesOnMacOS: on macOS the written tools start, though a directory that they move into their home takes
+// closed names along.
 func TestMovesOnMacOS(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "go.mod", "module x\n")

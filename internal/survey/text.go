@@ -16,15 +16,16 @@ const head = `# What the tools of this workspace may touch. accessc explain says
 # Presets (accessc preset list) have the rules of toolchains in your home, which need your approval.
 `
 
-// Text writes a policy with the proposed tools, empty where there are none. On a platform that does not compare the two ends of
-// a move the tools accept that a directory takes closed names along.
+// Text writes a policy with the proposed tools, empty where there are none. On a platform that does not compare
+// the two ends of a move the tools accept that a directory takes closed names along.
 func Text(found []Found, on ir.Platform) string {
 	var b strings.Builder
 	for _, f := range found {
 		for _, t := range f.Tools {
 			t.write(&b, f.File)
 			if on == ir.Darwin {
-				b.WriteString("accept = [\"fs.move\"]  # macOS: a directory that is moved into the tool's home takes closed names along\n")
+				b.WriteString("accept = [\"fs.move\"]  # macOS: a directory that is moved into the tool's home " +
+					"takes closed names along\n")
 			}
 		}
 	}

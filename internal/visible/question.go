@@ -25,11 +25,16 @@ func filling(s string) string {
 	if !strings.Contains(s, "   ") {
 		return s
 	}
+	return runs(s, 2, func(n int) string { return strings.Repeat(`\x20`, n) })
+}
+
+// runs is a text in which runs of more than so many blanks are spelled otherwise.
+func runs(s string, most int, spell func(n int) string) string {
 	var b strings.Builder
 	for s != "" {
 		rest := strings.TrimLeft(s, " ")
-		if n := len(s) - len(rest); n > 2 {
-			b.WriteString(strings.Repeat(`\x20`, n))
+		if n := len(s) - len(rest); n > most {
+			b.WriteString(spell(n))
 		} else {
 			b.WriteString(s[:n])
 		}
@@ -50,23 +55,7 @@ const longestRun = 20
 // Source is Text for a line of a file that is quoted: a run of blanks that could fill a line of the terminal is
 // counted.
 func Source(s string) string {
-	s = Text(s)
-	var b strings.Builder
-	for s != "" {
-		rest := strings.TrimLeft(s, " ")
-		if n := len(s) - len(rest); n > longestRun {
-			fmt.Fprintf(&b, "…(%d blanks)…", n)
-		} else {
-			b.WriteString(s[:n])
-		}
-		n := strings.IndexByte(rest, ' ')
-		if n < 0 {
-			n = len(rest)
-		}
-		b.WriteString(rest[:n])
-		s = rest[n:]
-	}
-	return b.String()
+	return runs(Text(s), longestRun, func(n int) string { return fmt.Sprintf("…(%d blanks)…", n) })
 }
 
 // Fit is the beginning of a line that has room in so many columns, with a mark where that is not all of it.

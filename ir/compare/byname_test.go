@@ -34,10 +34,12 @@ func TestByName(t *testing.T) {
 			[]ir.FSRule{path("", read), name("", 0, "[ab]")}, []ir.FSRule{path("", read), name("", 0, "a", "b")}, nil,
 		},
 		"the same names by two rules": {
-			[]ir.FSRule{path("", read), name("", 0, "a", "b")}, []ir.FSRule{path("", read), name("", 0, "a"), name("", 0, "b")}, nil,
+			[]ir.FSRule{path("", read), name("", 0, "a", "b")},
+			[]ir.FSRule{path("", read), name("", 0, "a"), name("", 0, "b")}, nil,
 		},
 		"the order of two rules about one name": {
-			[]ir.FSRule{name("", 0, "*.a"), name("", read, "x*")}, []ir.FSRule{name("", read, "x*"), name("", 0, "*.a")},
+			[]ir.FSRule{name("", 0, "*.a"), name("", read, "x*")},
+			[]ir.FSRule{name("", read, "x*"), name("", 0, "*.a")},
 			[]string{"**/x* and **/*.a: read x.a"},
 		},
 		"names of dots alone are no names": {

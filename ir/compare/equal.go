@@ -43,7 +43,8 @@ func samePath(x, y ir.ProtectedPath) bool {
 }
 
 func sameRule(x, y ir.FSRule) bool {
-	return x.At == y.At && slices.Equal(x.Names, y.Names) && x.Caps == y.Caps && x.External == y.External && slices.Equal(x.Links, y.Links)
+	return x.At == y.At && slices.Equal(x.Names, y.Names) && x.Caps == y.Caps && x.External == y.External &&
+		slices.Equal(x.Links, y.Links)
 }
 
 func sameNetwork(a, b *ir.Tool) bool {

@@ -19,12 +19,13 @@ type place struct {
 	guarded bool
 	// named is false for a root, which has no name of its own.
 	named bool
-	// rules are the rules by name of both policies that are about names in the cell, and byName the cells that they cut out of it.
+	// rules are the rules by name of both policies that are about names in the cell, and byName the cells that
+	// they cut out of it.
 	rules  [2][]ir.Entry
 	byName []*nameCell
 	// byText has the patterns of a cell of names, empty for any other.
 	byText string
-	// ends are two places of the cell for a name to be moved from and to, the same where there is one alone.
+	// ends are two places of the cell for a name to be moved from and to, the same where there is no second.
 	ends [2]ir.Location
 }
 
@@ -212,7 +213,8 @@ func (c *comparison) addNames(t *placeTree) {
 	t.below = append(t.below, &placeTree{item: p, label: gain{more: p.new &^ p.old, less: p.old &^ p.new}})
 }
 
-// partition merges two region trees; either may end before the other. Around are the rules by name of the directory above.
+// partition merges two region trees; either may end before the other. Around are the rules by name of the
+// directory above.
 func (c *comparison) partition(at ir.Location, old, new *ir.Region, around [2][]ir.Entry) *placeTree {
 	p := &place{at: at, named: at.Path != "", rules: around}
 	p.pinned = [2]bool{old != nil && old.Pinned, new != nil && new.Pinned}

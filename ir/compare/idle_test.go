@@ -75,14 +75,14 @@ func idleAgainst(rt *rapid.T, t *ir.Tool, r ir.Resource, ops []ir.Operation, pla
 		if never[item.Rule] && winners[item.Rule] {
 			rt.Fatalf("%s wins, and is said not to: %+v", item.ID(), found)
 		}
-		if n, ok := item.Rule.(*ir.NetRule); !gone[i] && !winners[item.Rule] && (!ok || !distant(n)) && !unprotects(t, item.Rule) {
+		n, ok := item.Rule.(*ir.NetRule)
+		if !gone[i] && !winners[item.Rule] && (!ok || !distant(n)) && !unprotects(t, item.Rule) {
 			rt.Fatalf("%s never wins, of which nothing is said: %+v", item.ID(), found)
 		}
 	}
 	if got, _ := answers(subset(t, list, gone)); !slices.Equal(got, want) {
-		i := slices.IndexFunc(ops, func(op ir.Operation) bool {
-			return ir.NewView(t, ir.Linux, ir.Facts{}).Decide(op).Allowed() != ir.NewView(subset(t, list, gone), ir.Linux, ir.Facts{}).Decide(op).Allowed()
-		})
+		was, is := ir.NewView(t, ir.Linux, ir.Facts{}), ir.NewView(subset(t, list, gone), ir.Linux, ir.Facts{})
+		i := slices.IndexFunc(ops, func(op ir.Operation) bool { return was.Decide(op).Allowed() != is.Decide(op).Allowed() })
 		rt.Fatalf("without what is idle the answer to %+v changes: %+v\n%+v", ops[max(i, 0)], found, t.FS)
 	}
 	for i, item := range list {
@@ -95,7 +95,8 @@ func idleAgainst(rt *rapid.T, t *ir.Tool, r ir.Resource, ops []ir.Operation, pla
 		also, _ := answers(subset(t, list, more))
 		if free := slices.Equal(one, want) && slices.Equal(also, want); free != gone[i] {
 			ds := Policies(Policy{Tool: t}, Policy{Tool: subset(t, list, alone)})
-			rt.Fatalf("%s can go: %v, of which is said: %+v\nwithout it %+v\nrules %+v", item.ID(), free, found, ds, t.FS)
+			rt.Fatalf("%s can go: %v, of which is said: %+v\nwithout it %+v\nrules %+v",
+				item.ID(), free, found, ds, t.FS)
 		}
 	}
 }
@@ -149,7 +150,8 @@ func TestIdleFiles(t *testing.T) {
 		x.FS = slices.DeleteFunc(x.FS, func(r ir.FSRule) bool { return r.At.Root.Direct() && r.At.Root != irtest.Elsewhere })
 		if slices.ContainsFunc(x.FS, func(r ir.FSRule) bool { return r.ByName() }) {
 			// Names below a rule's path have to be among the questions.
-			x.FS = slices.DeleteFunc(x.FS, func(r ir.FSRule) bool { return r.At.Depth() > 2 || r.ByName() && r.External })
+			far := func(r ir.FSRule) bool { return r.At.Depth() > 2 || r.ByName() && r.External }
+			x.FS = slices.DeleteFunc(x.FS, far)
 			for i := range x.FS {
 				x.FS[i].Names = inUniverse(x.FS[i].Names)
 			}

@@ -47,7 +47,8 @@ func (c *comparison) moves(trees []*placeTree) []Difference {
 // aside leaves moves aside only where a difference between the capabilities says the same.
 func aside(moves, files []Difference) []Difference {
 	for i := range moves {
-		moves[i].Beside = moves[i].Beside && slices.ContainsFunc(files, func(d Difference) bool { return d.Wider == moves[i].Wider })
+		said := func(d Difference) bool { return d.Wider == moves[i].Wider }
+		moves[i].Beside = moves[i].Beside && slices.ContainsFunc(files, said)
 	}
 	return moves
 }
@@ -63,12 +64,13 @@ func flatten(t *placeTree) []*place {
 	return out
 }
 
-// representatives keeps one cell of each pair of capability sets and of each pair of lists of rules by name.
+// representatives keeps a cell of each pair of capability sets and of each pair of lists of rules by name.
 func representatives(all []*place) []*place {
 	var out []*place
 	for _, p := range all {
 		known := func(o *place) bool {
-			return o.old == p.old && o.new == p.new && sameEntries(o.rules[0], p.rules[0]) && sameEntries(o.rules[1], p.rules[1])
+			return o.old == p.old && o.new == p.new &&
+				sameEntries(o.rules[0], p.rules[0]) && sameEntries(o.rules[1], p.rules[1])
 		}
 		if !slices.ContainsFunc(out, known) {
 			out = append(out, p)
@@ -77,7 +79,7 @@ func representatives(all []*place) []*place {
 	return out
 }
 
-// other is a second free place where both ends lie in one cell.
+// other is a second free place where both ends lie in the same cell.
 func other(p, taken *place) ir.Location {
 	if p.ends[0] != taken.ends[0] {
 		return p.ends[0]

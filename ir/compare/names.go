@@ -7,8 +7,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// nameCell is a part of a cell that rules by name cut out of it: the names, in any directory of the cell, from which on the
-// same two rules decide.
+// nameCell is a part of a cell that rules by name cut out of it: the names, in any directory of the cell, from
+// which on the same two rules decide.
 type nameCell struct {
 	*place
 	// by are the rules that decide, nil where none does.
@@ -60,9 +60,14 @@ func (c *comparison) classes(patterns [][]string, taken []string) []string {
 	}
 	// Few of the taken names matter: those that patterns match, and those that stand for others.
 	avoid := slices.DeleteFunc(slices.Clone(taken), func(n string) bool {
-		return !slices.Contains(names, n) && !slices.ContainsFunc(patterns, func(list []string) bool { return ir.MatchNames(list, n) })
+		return !slices.Contains(names, n) && !matched(patterns, n)
 	})
 	return c.nameClasses(patterns, avoid)
+}
+
+// matched reports whether a pattern of some list matches a name.
+func matched(lists [][]string, name string) bool {
+	return slices.ContainsFunc(lists, func(list []string) bool { return ir.MatchNames(list, name) })
 }
 
 func (c *comparison) nameClasses(patterns [][]string, avoid []string) []string {
@@ -91,9 +96,7 @@ func (c *comparison) freeNames(p *place, taken []string) (names [2]string, ok bo
 		first := fresh("file", taken)
 		return [2]string{first, fresh(first+"2", taken)}, true
 	}
-	free := func(name string) bool {
-		return !slices.Contains(taken, name) && !slices.ContainsFunc(patterns, func(list []string) bool { return ir.MatchNames(list, name) })
-	}
+	free := func(name string) bool { return !slices.Contains(taken, name) && !matched(patterns, name) }
 	if first := fresh("file", taken); free(first) && free(first+"2") {
 		return [2]string{first, first + "2"}, true
 	}
@@ -108,8 +111,8 @@ func (c *comparison) freeNames(p *place, taken []string) (names [2]string, ok bo
 	return names, true
 }
 
-// cutByName cuts a cell by the rules by name about names in it. Which rules decide at a name depends on those that decided in
-// the directory above, and on the name's class.
+// cutByName cuts a cell by the rules by name about names in it. Which rules decide at a name depends on those
+// that decided in the directory above, and on the name's class.
 func (c *comparison) cutByName(p *place, taken []string) {
 	patterns := p.patterns()
 	if len(patterns) == 0 {
@@ -139,7 +142,9 @@ func (c *comparison) cutByName(p *place, taken []string) {
 }
 
 func (c *comparison) nameCell(p *place, at ir.Location, s nameState) *nameCell {
-	out := &place{at: at, inside: at, old: s.old, new: s.new, named: true, rules: p.rules, ends: [2]ir.Location{at, at}, guarded: p.guarded}
+	out := &place{
+		at: at, inside: at, ends: [2]ir.Location{at, at}, old: s.old, new: s.new, named: true, rules: p.rules, guarded: p.guarded,
+	}
 	if below, ok := c.freeNames(out, nil); ok {
 		out.ends[1] = at.Child(below[0])
 	}
@@ -162,7 +167,8 @@ func (n *nameCell) names(from func(*ir.FSRule) ir.Location) string {
 		if r == nil || !r.ByName() {
 			continue
 		}
-		told := ir.FSRule{At: from(r), Names: slices.DeleteFunc(slices.Clone(r.Names), func(p string) bool { return slices.Contains(n.beside, p) })}
+		other := func(pattern string) bool { return slices.Contains(n.beside, pattern) }
+		told := ir.FSRule{At: from(r), Names: slices.DeleteFunc(slices.Clone(r.Names), other)}
 		if len(told.Names) == 0 {
 			told.Names = r.Names
 		}
@@ -181,8 +187,8 @@ func (p *place) more(wider bool) ir.CapSet {
 	return p.old &^ p.new
 }
 
-// widerNames lists the differences at names that do not differ like the cells around them. The places where the same two
-// rules decide are one region.
+// widerNames lists the differences at names that do not differ like the cells around them. The places where the
+// same two rules decide are one region.
 func (c *comparison) widerNames(trees []*placeTree, wider bool) []Difference {
 	tables := c.old.Tool.Commands != nil || c.new.Tool.Commands != nil
 	of := ir.All
@@ -284,7 +290,10 @@ func sameEntries(a, b []ir.Entry) bool {
 	return slices.EqualFunc(a, b, func(x, y ir.Entry) bool { return sameRule(*x.Rule, *y.Rule) })
 }
 
-// tooManyNames is the difference of policies whose rules by name tell too many names apart to be compared. It counts as one.
+// tooManyNames is the difference of policies whose rules by name tell too many names apart to be compared. It
+// counts as one.
 func tooManyNames() Difference {
-	return Difference{Resource: ir.FS, Wider: true, What: "use names that no comparison can tell apart", Where: "where many rules by name overlap"}
+	return Difference{
+		Resource: ir.FS, Wider: true, What: "use names that no comparison can tell apart", Where: "where many rules by name overlap",
+	}
 }

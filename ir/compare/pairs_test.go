@@ -82,6 +82,24 @@ func pairsOf(t *testing.T, ops []ir.Operation, draw func(*rand.Rand, *ir.Tool, *
 	})
 }
 
+// movesAmong are all moves between two places of a list.
+func movesAmong(places []ir.Location) []ir.Operation {
+	var out []ir.Operation
+	for _, src := range places {
+		for _, dst := range places {
+			for _, w := range ways(ir.Direct(src), ir.Direct(dst)) {
+				out = append(out, w.asked)
+			}
+		}
+	}
+	return out
+}
+
+// ofMove reports whether a difference is about moves alone.
+func ofMove(d Difference) bool {
+	return strings.Contains(d.Where, "→") || d.What == "move or replace"
+}
+
 func TestPairsOfFiles(t *testing.T) {
 	paths := []string{"", "a", "b", "a/a", "a/b"}
 	sets := []ir.CapSet{0, ir.All, ir.Write, ir.Caps(ir.Read), ir.Caps(ir.Read, ir.Delete), ir.Caps(ir.Create), ir.Caps(ir.Update, ir.Execute)}
@@ -101,13 +119,7 @@ func TestPairsOfFiles(t *testing.T) {
 		}
 	}
 	simple := len(ops)
-	for _, src := range places {
-		for _, dst := range places {
-			for _, w := range ways(ir.Direct(src), ir.Direct(dst)) {
-				ops = append(ops, w.asked)
-			}
-		}
-	}
+	ops = append(ops, movesAmong(places)...)
 	rule := func(r *rand.Rand) ir.FSRule {
 		p := pick(r, paths)
 		return ir.FSRule{Written: p, At: ir.In(p), Caps: pick(r, sets)}
@@ -124,17 +136,20 @@ func TestPairsOfFiles(t *testing.T) {
 		asked := ops
 		if r.IntN(32) != 0 {
 			asked = ops[:simple]
-			ds = slices.DeleteFunc(ds, func(d Difference) bool { return strings.Contains(d.Where, "→") || d.What == "move or replace" })
+			ds = slices.DeleteFunc(ds, ofMove)
 		}
 		return check(a, b, ds, asked)
 	})
 }
 
-// TestPairsOfNames has rules by name beside rules on paths. Every class of the patterns is among the names of the questions.
+// TestPairsOfNames has rules by name beside rules on paths. Every class of the patterns is among the names of
+// the questions.
 func TestPairsOfNames(t *testing.T) {
 	paths := []string{"", "a", "b", "b/a", "b/b"}
 	patterns := [][]string{{"a"}, {"b"}, {"[ab]"}, {"?"}, {"*"}, {"[^a]"}, {"c", "d"}, {"[b-d]"}}
-	sets := []ir.CapSet{0, 0, ir.All, ir.Write, ir.Caps(ir.Read), ir.Caps(ir.Create, ir.Delete), ir.Caps(ir.Update, ir.Execute)}
+	sets := []ir.CapSet{
+		0, 0, ir.All, ir.Write, ir.Caps(ir.Read), ir.Caps(ir.Create, ir.Delete), ir.Caps(ir.Update, ir.Execute),
+	}
 	places := []ir.Location{ir.In(""), {Root: ir.Root{Kind: ir.Temp}, Path: "file"}}
 	for at := 0; at < len(places); at++ {
 		for _, name := range []string{"a", "b", "c", "e", "ee"} { // no pattern tells d from c
@@ -150,13 +165,7 @@ func TestPairsOfNames(t *testing.T) {
 		}
 	}
 	simple := len(ops)
-	for _, src := range places {
-		for _, dst := range places {
-			for _, w := range ways(ir.Direct(src), ir.Direct(dst)) {
-				ops = append(ops, w.asked)
-			}
-		}
-	}
+	ops = append(ops, movesAmong(places)...)
 	rule := func(r *rand.Rand) ir.FSRule {
 		p := pick(r, paths)
 		out := ir.FSRule{Written: p, At: ir.In(p), Caps: pick(r, sets)}
@@ -175,7 +184,7 @@ func TestPairsOfNames(t *testing.T) {
 		asked := ops
 		if r.IntN(128) != 0 {
 			asked = ops[:simple]
-			ds = slices.DeleteFunc(ds, func(d Difference) bool { return strings.Contains(d.Where, "→") || d.What == "move or replace" })
+			ds = slices.DeleteFunc(ds, ofMove)
 		}
 		return check(a, b, ds, asked)
 	})

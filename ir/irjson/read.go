@@ -150,7 +150,8 @@ func (r *decoder) leaves(o *origin) []ir.Leaf {
 
 func (r *decoder) fs(d *fsRule) ir.FSRule {
 	return ir.FSRule{
-		Written: d.Written, At: check(r, parseLocation, d.At), Names: r.names(d.Names), External: d.External, Mount: d.Mount,
+		Written: d.Written, At: check(r, parseLocation, d.At), Names: r.names(d.Names),
+		External: d.External, Mount: d.Mount,
 		Links: mapFrom(d.Links, func(s *string) ir.Location { return check(r, parseLocation, *s) }),
 		Caps:  r.caps(d.Caps), Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
 	}

@@ -140,7 +140,8 @@ func (e encoder) written(s string) string {
 
 func (e encoder) fs(r *ir.FSRule) fsRule {
 	return fsRule{
-		e.written(r.Written), r.At.String(), r.Names, r.External, locations(r.Links), r.Mount, formatCaps(r.Caps), e.origin(r.Origin, r.Leaves),
+		e.written(r.Written), r.At.String(), r.Names, r.External, locations(r.Links), r.Mount, formatCaps(r.Caps),
+		e.origin(r.Origin, r.Leaves),
 	}
 }
 

@@ -110,7 +110,9 @@ func ByName(t *rapid.T, tool *ir.Tool, names []string, n int) {
 		slices.Sort(patterns)
 		r := ir.FSRule{
 			Written: at.Short(), At: at, Names: patterns, External: at.Root == Elsewhere, Caps: Caps(t),
-			Origin: ir.Origin{Layer: ir.LayerWorkspace, Pos: ir.Pos{File: "accessc.toml", Line: 200 + len(tool.FS), Col: 1}},
+		}
+		r.Origin = ir.Origin{
+			Layer: ir.LayerWorkspace, Pos: ir.Pos{File: "accessc.toml", Line: 200 + len(tool.FS), Col: 1},
 		}
 		tool.FS = slices.Insert(tool.FS, rapid.IntRange(0, len(tool.FS)).Draw(t, "position"), r)
 	}

@@ -209,7 +209,7 @@ func closed(plan *agents.Plan, workspace string) []rule {
 	return out
 }
 
-// expressions are the names of a rule as expressions. One that is too long is about every name.
+// expressions are the names of a rule as expressions. A name that is too long becomes every name.
 func expressions(n *agents.Named) (out []string, wider bool) {
 	spelling := ir.NameSpelling{
 		Run: `[^/"]*`, One: `[^/"]`,
