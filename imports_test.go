@@ -54,7 +54,7 @@ var rooms = [][]string{
 	{"ir", "ruleset/shell"},
 	{"internal/wholefile"},
 	{"internal/attest"},
-	{"internal/bounded", "internal/gitconfig", "internal/kernelfs", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/reap", "internal/rmtree", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/bounded", "internal/gitconfig", "internal/kernelfs", "internal/text/jsonc", "internal/text/jsonrpc", "internal/lock", "internal/text/oserr", "internal/text/plural", "internal/reap", "internal/rmtree", "internal/shebang", "internal/text/shellword", "internal/text/shellword/split", "internal/text/strictjson", "internal/text/suggest", "internal/text/tomltext", "internal/text/visible"},
 	{"internal/once/expression"},
 	{"internal/once"},
 	{"internal/points/held"},

@@ -13,7 +13,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/mounts"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
 )
 

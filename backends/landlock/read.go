@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // ErrSpec is wrapped by every refusal of a specification.

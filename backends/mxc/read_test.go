@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 var errConfig = errors.New("not a usable MXC configuration")

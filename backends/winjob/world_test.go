@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )

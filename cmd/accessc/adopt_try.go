@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/adopt"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 const (

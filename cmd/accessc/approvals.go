@@ -8,8 +8,8 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // approvalsCmd is "accessc approvals".

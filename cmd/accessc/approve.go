@@ -12,8 +12,8 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/prompt"
-	"github.com/accessc/accessc/internal/shellword"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/shellword"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // approveCmd is "accessc approve".

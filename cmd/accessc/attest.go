@@ -12,9 +12,9 @@ import (
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/prompt"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // compileAsking compiles for this host. Where external rules of the named tools, of all without

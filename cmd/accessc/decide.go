@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/judge/action"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"

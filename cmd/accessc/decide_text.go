@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ruleset"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

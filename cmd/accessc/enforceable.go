@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -20,11 +20,11 @@ import (
 	"github.com/accessc/accessc/internal/compiled"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/hostview"
-	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/survey"
+	"github.com/accessc/accessc/internal/text/shellword"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )

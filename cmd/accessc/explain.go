@@ -17,8 +17,8 @@ import (
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/recorded"
-	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/text/shellword/split"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -16,10 +16,10 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/compiled"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/oserr"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/text/suggest"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )

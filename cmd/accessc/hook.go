@@ -11,7 +11,7 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/relay"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/suggest"
 )
 
 // hookCmd is "accessc hook".

@@ -6,7 +6,7 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/invocations"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
-	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/survey"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/internal/workspace"
 )
 

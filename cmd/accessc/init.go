@@ -18,9 +18,9 @@ import (
 	"github.com/accessc/accessc/internal/hook/settings"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/layerfile"
-	"github.com/accessc/accessc/internal/oserr"
-	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/internal/survey"
+	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 )

@@ -7,10 +7,10 @@ import (
 
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/shellword"
-	"github.com/accessc/accessc/internal/tomltext"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/shellword"
+	"github.com/accessc/accessc/internal/text/tomltext"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/accessc/accessc/internal/learn"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -13,11 +13,11 @@ import (
 
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/learn"
-	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 

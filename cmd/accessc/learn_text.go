@@ -11,9 +11,9 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/learn"
-	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // learnFormat and learnVersion identify the document of --json.

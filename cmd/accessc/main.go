@@ -20,7 +20,7 @@ import (
 	"github.com/accessc/accessc/internal/importer"
 	"github.com/accessc/accessc/internal/kerneltest"
 	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // Exit codes. exec uses those of package start besides.

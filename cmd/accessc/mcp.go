@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/mcp"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )

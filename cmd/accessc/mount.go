@@ -13,8 +13,8 @@ import (
 
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/mount"
-	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // mountCmd is "accessc mount".

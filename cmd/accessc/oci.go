@@ -21,8 +21,8 @@ import (
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )

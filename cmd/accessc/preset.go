@@ -11,9 +11,9 @@ import (
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/suggest"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/presets"
 )
 

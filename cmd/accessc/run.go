@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
 // runCmd is "accessc run".

@@ -10,8 +10,8 @@ import (
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/wholefile"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/oserr"
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 )

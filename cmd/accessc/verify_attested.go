@@ -13,9 +13,9 @@ import (
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/once/expression"
-	"github.com/accessc/accessc/internal/oserr"
-	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/signers"
+	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/text/plural"
 )
 
 // attestedDoc is an attestation that holds, in the JSON form.

@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/test/irtest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )

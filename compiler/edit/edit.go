@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
 // Field is one key of an item; Value is TOML.

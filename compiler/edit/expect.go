@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
 // expectation turns the keys of a list's items into those after an edit.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
 // newline is the line ending of the document: that of its first line.

@@ -3,7 +3,7 @@ package edit
 import (
 	"strings"
 
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // comments are the lines of notes. Hidden characters, some of which a comment may not have and others would

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/internal/hostview"
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )
 

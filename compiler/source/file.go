@@ -12,7 +12,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/hostview"
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )
 

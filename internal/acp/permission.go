@@ -7,8 +7,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
 	"github.com/accessc/accessc/ruleset"
 )
 

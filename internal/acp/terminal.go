@@ -8,8 +8,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
 )
 
 // terminal judges a request for a terminal. Without a table of programs the policy permits every

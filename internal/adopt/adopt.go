@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/text/jsonc"
 )
 
 // ErrServers is the error about a document that names no servers.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/text/jsonc"
 )
 
 // client starts accessc by its name, in a workspace that a file calls /ws.

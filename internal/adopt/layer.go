@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/internal/layerfile"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 

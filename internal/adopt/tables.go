@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
 )
 
 // ways are the places in which clients keep their servers, as names of members from the top of

@@ -7,8 +7,8 @@ import (
 
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/tomltext"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/tomltext"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset/shell"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/text/shellword/split"
 )
 
 // TestRefusesAlike: allow writes no rule that denials does not propose. allow wrote rules for

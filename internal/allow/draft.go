@@ -13,7 +13,7 @@ import (
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/once/expression"
-	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // The types of statement and predicates.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // SummaryType is that of a verification summary, version 1 (https://slsa.dev/spec/v1.1/verification_summary).

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 	"github.com/accessc/accessc/ruleset/rulediff"

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/shellword/split"
+	"github.com/accessc/accessc/internal/text/shellword/split"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 	"github.com/accessc/accessc/test/irtest"

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulejson"
 )

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ir/compare"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulediff"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 )
 
 // found is a file of a manifest's name below a directory, or a directory that cannot be listed.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
 )
 

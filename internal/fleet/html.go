@@ -8,8 +8,8 @@ import (
 	"io"
 
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/shellword/split"
+	"github.com/accessc/accessc/internal/text/shellword/split"
 	"github.com/accessc/accessc/ir"
 )
 

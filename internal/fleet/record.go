@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir/irjson"
 )
 

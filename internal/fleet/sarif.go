@@ -6,7 +6,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

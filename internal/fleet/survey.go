@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )
 

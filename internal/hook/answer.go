@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // Outcome is the answer of a policy to a call.

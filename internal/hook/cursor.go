@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
 )
 
 // cursorTools are the tools of Cursor (cursor.com/docs/hooks, and names seen in its transcripts).

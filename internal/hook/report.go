@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // The bounds of a report: its bytes, the refusals that a model is told of, and the age at which

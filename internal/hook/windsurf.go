@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
 	"github.com/accessc/accessc/ruleset"
 )
 

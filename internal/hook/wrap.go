@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/shellword"
-	"github.com/accessc/accessc/internal/shellword/split"
+	"github.com/accessc/accessc/internal/text/shellword"
+	"github.com/accessc/accessc/internal/text/shellword/split"
 )
 
 // Wrap writes the command that runs an agent's line under a policy.

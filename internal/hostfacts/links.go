@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 

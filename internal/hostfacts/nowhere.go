@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/shellword/split"
+	"github.com/accessc/accessc/internal/text/shellword/split"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/shellword"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/shellword"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
-	"github.com/accessc/accessc/internal/jsonc"
 	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/text/jsonc"
 	"github.com/accessc/accessc/ir"
 )
 

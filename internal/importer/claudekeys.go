@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/jsonc"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/jsonc"
+	"github.com/accessc/accessc/internal/text/suggest"
 )
 
 // otherSettings are the keys that are about something else than permissions: interface Settings of the npm package

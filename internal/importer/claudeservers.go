@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/internal/jsonc"
 	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/text/jsonc"
 )
 
 // serverWord begins the names of servers' tools in rules.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
-	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/text/jsonc"
 )
 
 var codexRules = format{

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
-	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/text/jsonc"
 )
 
 var cursorFormat = format{

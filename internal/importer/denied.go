@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 )
 
 // longer are words that begin as a denied text does: after the words of a key, an option or a program whose name goes

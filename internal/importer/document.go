@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/jsonc"
-	"github.com/accessc/accessc/internal/oserr"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/jsonc"
+	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/internal/wholefile"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
-	"github.com/accessc/accessc/internal/jsonc"
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/jsonc"
+	"github.com/accessc/accessc/internal/text/plural"
 )
 
 // Request is the input of Import.

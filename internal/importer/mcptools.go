@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
 // toolList are the tools of one server, as settings speak of them.

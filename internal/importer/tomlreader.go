@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/suggest"
 )
 
 // tomlReader reads the tables of a document.

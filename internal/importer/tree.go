@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/jsonc"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/jsonc"
+	"github.com/accessc/accessc/internal/text/suggest"
 )
 
 // tree is a value of a document that is JSON or TOML.

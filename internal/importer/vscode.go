@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
-	"github.com/accessc/accessc/internal/jsonc"
 	"github.com/accessc/accessc/internal/once/expression"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/jsonc"
+	"github.com/accessc/accessc/internal/text/suggest"
 )
 
 var vscodeFormat = format{

@@ -23,8 +23,8 @@ import (
 
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/lock"
-	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

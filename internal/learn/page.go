@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge/action"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ruleset/shell"
 )
 

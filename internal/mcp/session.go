@@ -12,10 +12,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/invocations"
-	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/relay"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // Session judges the messages between one client and one start of a server.

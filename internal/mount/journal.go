@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 )
 
 // journal records how to undo each step.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/layerfile"
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 )
 
 // guarded are the directories that nothing is mounted in: they contain configuration or a

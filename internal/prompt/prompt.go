@@ -13,7 +13,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // ErrNone: there is no terminal to ask on.

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )
 

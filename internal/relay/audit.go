@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // Version is the version of an entry of an audit log. It changes when a reader of the older form

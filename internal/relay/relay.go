@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
 )
 
 // MaxLine is the longest line that is passed on, in bytes.

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
 	"github.com/accessc/accessc/test/await"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
 )
 
 // The bounds of a connection and of a server.

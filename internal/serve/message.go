@@ -8,8 +8,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/jsonrpc"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // Version is the version of the protocol. Within a version members and reasons are added, and nothing

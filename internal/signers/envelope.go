@@ -8,7 +8,7 @@ import (
 
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 )
 
 // errMissing is the reason where there is no attestation.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/shellword"
 )
 
 // withoutWaiting has open(2) follow no symlink at the end of a path, and not block on a FIFO.

@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/attest"
-	"github.com/accessc/accessc/internal/oserr"
-	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )

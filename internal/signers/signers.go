@@ -12,7 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/once/expression"
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 )
 
 // Policy says who may sign, and where attestations are required. The zero value permits no signer.

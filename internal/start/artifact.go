@@ -14,7 +14,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/internal/wholefile"
 	"github.com/accessc/accessc/internal/workspace"
 )

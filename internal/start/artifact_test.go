@@ -3,7 +3,7 @@ package start
 import (
 	"testing"
 
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // TestForbidden: a tool with the policy of another one is forbidden as that one is. A policy that cannot be found there says

@@ -12,7 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/live"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
-	"github.com/accessc/accessc/internal/jsonrpc"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // Call is a host's call of a tool. The Context carries it, and placeholders of the command stand for

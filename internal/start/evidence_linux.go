@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // command is the program and its arguments, nil where they are very long.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

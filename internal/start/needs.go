@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
 

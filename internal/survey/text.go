@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
 )
 

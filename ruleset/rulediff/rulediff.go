@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulejson"
 	"github.com/accessc/accessc/ruleset/shell"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/shellword"
 )
 
 // tree is a partition: a node represents everything below it that is not below one of its

@@ -213,7 +213,7 @@ func BenchmarkBuild(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	command(b, "env", "-C", src, "cp", "-r", "--parents", "ir", "internal/strictjson", "internal/visible", "test/irtest", "go.mod", "go.sum", x.dir)
+	command(b, "env", "-C", src, "cp", "-r", "--parents", "ir", "internal/text/strictjson", "internal/text/visible", "test/irtest", "go.mod", "go.sum", x.dir)
 	command(b, "go", "-C", x.dir, "mod", "vendor")
 	gotool, err := exec.LookPath("go")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ir"
 	script "github.com/accessc/accessc/test/agents/model"
 	"github.com/accessc/accessc/test/await"

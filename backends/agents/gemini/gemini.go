@@ -18,7 +18,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/agents"
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/once"
-	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // ParamProxy is the parameter for the port of the proxy, at all addresses of this machine.

@@ -23,8 +23,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )

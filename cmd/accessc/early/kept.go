@@ -11,10 +11,10 @@ import (
 
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/compiled"
-	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/text/shellword"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )

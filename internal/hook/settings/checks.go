@@ -10,7 +10,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/wholefile"
 )
 

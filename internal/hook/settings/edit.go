@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/accessc/accessc/internal/jsonc"
-	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/text/jsonc"
+	"github.com/accessc/accessc/internal/text/jsonrpc"
 )
 
 // hooksKey is the member of settings that has the hooks.

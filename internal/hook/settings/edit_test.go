@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
-	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/text/jsonc"
 	"github.com/accessc/accessc/test/irtest"
 )
 

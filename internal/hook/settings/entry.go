@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/shellword"
-	"github.com/accessc/accessc/internal/shellword/split"
+	"github.com/accessc/accessc/internal/text/shellword"
+	"github.com/accessc/accessc/internal/text/shellword/split"
 )
 
 // Entry is how an agent starts its hook.

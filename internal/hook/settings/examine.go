@@ -12,7 +12,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/text/jsonc"
 	"github.com/accessc/accessc/internal/wholefile"
 	"github.com/accessc/accessc/internal/workspace"
 )

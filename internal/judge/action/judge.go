@@ -8,7 +8,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/judge"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

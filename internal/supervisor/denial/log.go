@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

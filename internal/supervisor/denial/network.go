@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/internal/tomltext"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/tomltext"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

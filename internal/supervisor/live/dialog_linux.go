@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/prompt"
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 )
 
 // Dialog asks the questions of a session at the controlling terminal, one after the other, until

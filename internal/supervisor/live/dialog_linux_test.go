@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -3,7 +3,7 @@ package plural_test
 import (
 	"testing"
 
-	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/text/plural"
 )
 
 func TestCount(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/shell"
 	"pgregory.net/rapid"
 
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/test/irtest"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/text/shellword"
 )
 
 func TestWords(t *testing.T) {

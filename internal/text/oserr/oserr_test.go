@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/text/oserr"
 )
 
 func TestReason(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"pgregory.net/rapid"
 
-	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/test/irtest"
 )
 
