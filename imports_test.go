@@ -52,9 +52,9 @@ var rooms = [][]string{
 	{"ruleset"},
 	{"internal/hostview", "internal/evidence"},
 	{"ir", "ruleset/shell"},
-	{"internal/wholefile"},
+	{"internal/files/wholefile"},
 	{"internal/attest"},
-	{"internal/bounded", "internal/gitconfig", "internal/kernelfs", "internal/text/jsonc", "internal/text/jsonrpc", "internal/lock", "internal/text/oserr", "internal/text/plural", "internal/reap", "internal/rmtree", "internal/shebang", "internal/text/shellword", "internal/text/shellword/split", "internal/text/strictjson", "internal/text/suggest", "internal/text/tomltext", "internal/text/visible"},
+	{"internal/files/bounded", "internal/gitconfig", "internal/files/kernelfs", "internal/text/jsonc", "internal/text/jsonrpc", "internal/files/lock", "internal/text/oserr", "internal/text/plural", "internal/reap", "internal/files/rmtree", "internal/files/shebang", "internal/text/shellword", "internal/text/shellword/split", "internal/text/strictjson", "internal/text/suggest", "internal/text/tomltext", "internal/text/visible"},
 	{"internal/once/expression"},
 	{"internal/once"},
 	{"internal/points/held"},
@@ -162,7 +162,7 @@ func TestRemovalsAreOne(t *testing.T) {
 	for _, file := range goFiles(t) {
 		at, _ := strings.CutPrefix(file, root+"/")
 		top, _, _ := strings.Cut(at, "/")
-		if strings.HasSuffix(at, "_test.go") || strings.HasPrefix(at, "internal/rmtree/") ||
+		if strings.HasSuffix(at, "_test.go") || strings.HasPrefix(at, "internal/files/rmtree/") ||
 			slices.Contains([]string{"test", "examples"}, top) {
 			continue
 		}
@@ -171,7 +171,7 @@ func TestRemovalsAreOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		if calls.Match(code) {
-			t.Errorf("%s removes trees; internal/rmtree does that", at)
+			t.Errorf("%s removes trees; internal/files/rmtree does that", at)
 		}
 	}
 }

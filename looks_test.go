@@ -18,13 +18,13 @@ import (
 // looks are the packages between a configuration and an artifact that look at the host by
 // themselves, and why a kept compilation misses nothing of it.
 var looks = map[string]string{
-	"internal/hostview":  "keeps what it is told",
-	"internal/approvals": "its store is kept as one answer, View.Approvals",
-	"internal/userdir":   "TestVariables",
-	"internal/workspace": "each start looks for the workspace anew",
-	"internal/wholefile": "writes files for the others",
-	"internal/lock":      "takes locks for the others",
-	"internal/rmtree":    "removes directories for the others",
+	"internal/hostview":        "keeps what it is told",
+	"internal/approvals":       "its store is kept as one answer, View.Approvals",
+	"internal/userdir":         "TestVariables",
+	"internal/workspace":       "each start looks for the workspace anew",
+	"internal/files/wholefile": "writes files for the others",
+	"internal/files/lock":      "takes locks for the others",
+	"internal/files/rmtree":    "removes directories for the others",
 }
 
 // harmless are the names of packages that look at the host which do not look at it. Abs needs the

@@ -14,7 +14,7 @@ import (
 
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/lock"
+	"github.com/accessc/accessc/internal/files/lock"
 )
 
 // failedWrites are the signals of writes that fail.

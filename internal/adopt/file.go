@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/wholefile"
 	"github.com/accessc/accessc/internal/workspace"
 )
 

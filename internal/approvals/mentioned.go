@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/files/bounded"
 )
 
 // Mentions reports whether the text of a store that could not be loaded names a directory that a path lies in, or

@@ -13,8 +13,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
-	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/lock"
+	"github.com/accessc/accessc/internal/files/bounded"
+	"github.com/accessc/accessc/internal/files/lock"
 )
 
 // patience is how long Update waits for other writers. They have the lock for as long as it

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/lock"
+	"github.com/accessc/accessc/internal/files/lock"
+	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/once/expression"
-	"github.com/accessc/accessc/internal/rmtree"
 )
 
 // staging is the directory of stages. Below a workspace's access it is a protected path: a tool

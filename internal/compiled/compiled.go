@@ -18,9 +18,9 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // Key is the request of a start.

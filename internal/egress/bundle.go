@@ -10,9 +10,9 @@ import (
 
 	"software.sslmate.com/src/go-pkcs12"
 
-	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/egress/clients"
-	"github.com/accessc/accessc/internal/wholefile"
+	"github.com/accessc/accessc/internal/files/bounded"
+	"github.com/accessc/accessc/internal/files/wholefile"
 )
 
 // rootFiles are the places where systems keep the authorities that they trust, as one file

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/text/oserr"
 )
 

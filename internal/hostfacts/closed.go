@@ -6,8 +6,8 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/files/kernelfs"
 	"github.com/accessc/accessc/internal/hostview"
-	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/kernelfs"
+	"github.com/accessc/accessc/internal/files/kernelfs"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )

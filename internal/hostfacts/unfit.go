@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/kernelfs"
+	"github.com/accessc/accessc/internal/files/kernelfs"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/accessc/accessc/internal/shebang"
+	"github.com/accessc/accessc/internal/files/shebang"
 )
 
 // MaxText is the longest text that is read, in bytes. Of a longer file only the size is known.

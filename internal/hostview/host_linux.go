@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/kernelfs"
+	"github.com/accessc/accessc/internal/files/kernelfs"
 )
 
 // fileSystem names the file system of a place, if the kernel shows itself there: nothing of /proc is a target of a rule, of /dev the

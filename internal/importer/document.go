@@ -10,11 +10,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/files/bounded"
+	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/text/jsonc"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/suggest"
-	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // maxSize is the largest file that is imported, in bytes. Settings are short, and members of an object

@@ -10,8 +10,8 @@ import (
 	"os"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/wholefile"
+	"github.com/accessc/accessc/internal/files/bounded"
+	"github.com/accessc/accessc/internal/files/wholefile"
 )
 
 // File is the file of a layer, there or not.

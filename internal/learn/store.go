@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/lock"
-	"github.com/accessc/accessc/internal/rmtree"
+	"github.com/accessc/accessc/internal/files/bounded"
+	"github.com/accessc/accessc/internal/files/lock"
+	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 )
 

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/accessc/accessc/internal/rmtree"
+	"github.com/accessc/accessc/internal/files/rmtree"
 )
 
 // Bounds of one revision: real configurations are smaller by orders of magnitude.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/lock"
+	"github.com/accessc/accessc/internal/files/lock"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/internal/attest"
-	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/text/oserr"
 )
 

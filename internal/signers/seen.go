@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
-	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/lock"
+	"github.com/accessc/accessc/internal/files/bounded"
+	"github.com/accessc/accessc/internal/files/lock"
 	"github.com/accessc/accessc/internal/userdir"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/files/bounded"
+	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/text/strictjson"
-	"github.com/accessc/accessc/internal/wholefile"
 	"github.com/accessc/accessc/internal/workspace"
 )
 

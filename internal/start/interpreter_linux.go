@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/accessc/accessc/internal/shebang"
-	"github.com/accessc/accessc/internal/wholefile"
+	"github.com/accessc/accessc/internal/files/shebang"
+	"github.com/accessc/accessc/internal/files/wholefile"
 )
 
 // interpreter returns the program that the kernel starts to run a file: that of the "#!" line

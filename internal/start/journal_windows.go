@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/accessc/accessc/backends/winjob"
-	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/files/bounded"
 )
 
 // journal lists the changes of a run outside of itself. The loader writes it before the first

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/rmtree"
+	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/userdir"
 )

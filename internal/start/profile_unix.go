@@ -19,7 +19,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
-	"github.com/accessc/accessc/internal/rmtree"
+	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )

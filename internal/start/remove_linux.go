@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/rmtree"
+	"github.com/accessc/accessc/internal/files/rmtree"
 )
 
 // remove removes the directories of a run. In a process that goes on, another process of this program

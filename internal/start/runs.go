@@ -8,8 +8,8 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/files/kernelfs"
 	"github.com/accessc/accessc/internal/hostview"
-	"github.com/accessc/accessc/internal/kernelfs"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"

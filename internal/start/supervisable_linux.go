@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/kernelfs"
+	"github.com/accessc/accessc/internal/files/kernelfs"
 )
 
 // supervisable refuses a start that a supervisor would hold to something else than the policy: it finds the tool's

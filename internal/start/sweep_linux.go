@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/rmtree"
+	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/supervisor"
 )
 

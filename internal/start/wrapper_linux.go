@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/bubblewrap"
-	"github.com/accessc/accessc/internal/rmtree"
+	"github.com/accessc/accessc/internal/files/rmtree"
 )
 
 // wrapperPaths are the places where bwrap is looked for. PATH is not asked: a directory of it may be

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/kernelfs"
+	"github.com/accessc/accessc/internal/files/kernelfs"
 	"github.com/accessc/accessc/ir"
 )
 

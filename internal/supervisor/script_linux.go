@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/shebang"
+	"github.com/accessc/accessc/internal/files/shebang"
 	"github.com/accessc/accessc/ir"
 )
 

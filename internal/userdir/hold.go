@@ -12,7 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
-	"github.com/accessc/accessc/internal/lock"
+	"github.com/accessc/accessc/internal/files/lock"
 )
 
 // patience is how long a start waits for the removal of its home, and a removal for a tool that is

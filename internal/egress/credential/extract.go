@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/bounded"
-	"github.com/accessc/accessc/internal/wholefile"
+	"github.com/accessc/accessc/internal/files/bounded"
+	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/once/expression"
-	"github.com/accessc/accessc/internal/wholefile"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -10,8 +10,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/text/plural"
-	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // watched lists the files that an agent reads, those of administrators first.

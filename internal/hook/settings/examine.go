@@ -12,8 +12,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/text/jsonc"
-	"github.com/accessc/accessc/internal/wholefile"
 	"github.com/accessc/accessc/internal/workspace"
 )
 

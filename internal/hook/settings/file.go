@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/internal/wholefile"
+	"github.com/accessc/accessc/internal/files/wholefile"
 )
 
 // The names of the files beside settings: the settings as they were, those before a later change, or a

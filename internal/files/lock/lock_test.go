@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accessc/accessc/internal/lock"
+	"github.com/accessc/accessc/internal/files/lock"
 )
 
 // TestWithin: a lock and an error are passed on, and a lock that comes too late is given back.

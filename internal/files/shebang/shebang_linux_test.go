@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/shebang"
+	"github.com/accessc/accessc/internal/files/shebang"
 	"github.com/accessc/accessc/test/testbuild"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/files/bounded"
 )
 
 // maxSize is the largest file that is read, in bytes.
