@@ -54,11 +54,11 @@ var rooms = [][]string{
 	{"ir", "ruleset/shell"},
 	{"internal/files/wholefile"},
 	{"internal/attest"},
-	{"internal/files/bounded", "internal/gitconfig", "internal/files/kernelfs", "internal/text/jsonc", "internal/text/jsonrpc", "internal/files/lock", "internal/text/oserr", "internal/text/plural", "internal/reap", "internal/files/rmtree", "internal/files/shebang", "internal/text/shellword", "internal/text/shellword/split", "internal/text/strictjson", "internal/text/suggest", "internal/text/tomltext", "internal/text/visible"},
-	{"internal/once/expression"},
-	{"internal/once"},
-	{"internal/points/held"},
-	{"test/irtest/epoch", "test/await", "test/testbuild", "internal/points"},
+	{"internal/files/bounded", "internal/gitconfig", "internal/files/kernelfs", "internal/text/jsonc", "internal/text/jsonrpc", "internal/files/lock", "internal/text/oserr", "internal/text/plural", "internal/process/reap", "internal/files/rmtree", "internal/files/shebang", "internal/text/shellword", "internal/text/shellword/split", "internal/text/strictjson", "internal/text/suggest", "internal/text/tomltext", "internal/text/visible"},
+	{"internal/process/once/expression"},
+	{"internal/process/once"},
+	{"internal/process/points/held"},
+	{"test/irtest/epoch", "test/await", "test/testbuild", "internal/process/points"},
 }
 
 func list(t *testing.T, args ...string) []string {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/ir"
 )
 

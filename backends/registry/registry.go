@@ -25,7 +25,7 @@ import (
 	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 )
 
 // List is the access list of an object, in the order of evaluation. It is read from and written

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 )
 
 // Code is the stable identifier of a kind of finding. A code is never reused.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/judge/action"
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
 	"github.com/accessc/accessc/ruleset"
 )

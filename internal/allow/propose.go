@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ir"

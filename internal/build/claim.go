@@ -11,7 +11,7 @@ import (
 
 	"github.com/accessc/accessc/internal/files/lock"
 	"github.com/accessc/accessc/internal/files/rmtree"
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
 // staging is the directory of stages. Below a workspace's access it is a protected path: a tool

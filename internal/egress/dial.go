@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/accessc/accessc/internal/points"
+	"github.com/accessc/accessc/internal/process/points"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -5,7 +5,7 @@ package egress_test
 import (
 	"testing"
 
-	atpoints "github.com/accessc/accessc/internal/points/held"
+	atpoints "github.com/accessc/accessc/internal/process/points/held"
 )
 
 // TestAtPoints runs the tests that hold the proxy between two of its steps.

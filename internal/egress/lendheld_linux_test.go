@@ -14,8 +14,8 @@ import (
 
 	"github.com/accessc/accessc/internal/egress"
 	"github.com/accessc/accessc/internal/egress/wire"
-	"github.com/accessc/accessc/internal/points"
-	atpoints "github.com/accessc/accessc/internal/points/held"
+	"github.com/accessc/accessc/internal/process/points"
+	atpoints "github.com/accessc/accessc/internal/process/points/held"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/await"
 )

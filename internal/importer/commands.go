@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
 // pattern is the set of commands that a rule of another program is about: all of them, those that begin

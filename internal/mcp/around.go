@@ -9,7 +9,7 @@ import (
 
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/ruleset/shell"
 )
 

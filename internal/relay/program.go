@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/accessc/accessc/internal/reap"
+	"github.com/accessc/accessc/internal/process/reap"
 )
 
 // program is the child behind a relay.

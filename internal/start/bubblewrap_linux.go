@@ -24,7 +24,7 @@ import (
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/mounts"
-	"github.com/accessc/accessc/internal/points"
+	"github.com/accessc/accessc/internal/process/points"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/ir"
 )

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/points"
-	"github.com/accessc/accessc/internal/points/held"
+	"github.com/accessc/accessc/internal/process/points"
+	"github.com/accessc/accessc/internal/process/points/held"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/await"

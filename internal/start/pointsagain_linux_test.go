@@ -5,7 +5,7 @@ package start_test
 import (
 	"testing"
 
-	"github.com/accessc/accessc/internal/points/held"
+	"github.com/accessc/accessc/internal/process/points/held"
 )
 
 // TestAtPoints runs the tests that hold the supervisor and the loader between two of their steps.

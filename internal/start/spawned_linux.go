@@ -5,7 +5,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/reap"
+	"github.com/accessc/accessc/internal/process/reap"
 	"github.com/accessc/accessc/internal/supervisor"
 )
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/gitconfig"
-	"github.com/accessc/accessc/internal/points"
+	"github.com/accessc/accessc/internal/process/points"
 )
 
 // Git changes its configuration by a new file, config.lock, which it renames to config. The supervisor makes that

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/points"
+	"github.com/accessc/accessc/internal/process/points"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/accessc/accessc/internal/files/kernelfs"
 	"github.com/accessc/accessc/internal/hostview"
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 )
 
 // mounts are those that lie below the root of this process. The kernel names a file of a mount that was taken away by its path in that

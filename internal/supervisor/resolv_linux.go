@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 )
 
 // searched is how resolvers of this host complete names (resolv.conf(5)).

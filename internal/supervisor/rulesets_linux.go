@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/points"
+	"github.com/accessc/accessc/internal/process/points"
 )
 
 // rulesets answers the calls by which the tool restricts itself.

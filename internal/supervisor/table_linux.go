@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 )
 
 type handler func(*call) answer

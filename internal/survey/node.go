@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
 // packager is the program that manages the packages of a Node.js project, by its lock file.

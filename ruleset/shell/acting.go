@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/once"
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once"
+	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
 // acting are programs that act by themselves, whatever their arguments: they start no other program, and write no file

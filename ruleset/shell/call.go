@@ -7,7 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
 // call takes a simple command apart.

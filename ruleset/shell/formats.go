@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
 // atoms are the fields of refs and commits that git prints without another program. "signature" is none of them.

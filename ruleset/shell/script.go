@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
 // The scripts of small languages that are understood: all others are doubts.

@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 )
 
 // starters are programs that start others, or write files, in ways that no table lists, by the

@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 )
 
 // shells are programs that run the language of a shell.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/points"
-	"github.com/accessc/accessc/internal/points/held"
+	"github.com/accessc/accessc/internal/process/points"
+	"github.com/accessc/accessc/internal/process/points/held"
 	"github.com/accessc/accessc/test/await"
 )
 
@@ -36,7 +36,7 @@ func TestHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, trace := range []string{"internal/points.Reach", string(points.Acting)} {
+		for _, trace := range []string{"internal/process/points.Reach", string(points.Acting)} {
 			if bytes.Contains(program, []byte(trace)) != has {
 				t.Errorf("%s has %q: %v", dir, trace, !has)
 			}

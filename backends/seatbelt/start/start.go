@@ -16,7 +16,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 	"github.com/accessc/accessc/internal/text/strictjson"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
 // Gemini are rules of Gemini CLI for commands in the mode default, as of version 0.61.0 (docs/reference/policy-engine.md

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/once/expression"
+	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
 // VSCode are the entries of chat.tools.terminal.autoApprove (the setting's description and code.visualstudio.com/docs):

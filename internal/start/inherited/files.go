@@ -8,7 +8,7 @@ package inherited
 import (
 	"syscall"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 )
 
 // Files is the limit of open files at the start of the process. It is for processes that are

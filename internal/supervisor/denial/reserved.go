@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -4,7 +4,7 @@ package expression
 import (
 	"regexp"
 
-	"github.com/accessc/accessc/internal/once"
+	"github.com/accessc/accessc/internal/process/once"
 )
 
 // Once is a regular expression that is compiled once.
