@@ -18,7 +18,7 @@ import (
 // looks are the packages between a configuration and an artifact that look at the host by
 // themselves, and why a kept compilation misses nothing of it.
 var looks = map[string]string{
-	"internal/hostview":        "keeps what it is told",
+	"compiler/hostview":        "keeps what it is told",
 	"internal/approvals":       "its store is kept as one answer, View.Approvals",
 	"internal/userdir":         "TestVariables",
 	"internal/workspace":       "each start looks for the workspace anew",

@@ -7,11 +7,11 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/merge"
+	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/presets"
 )
 
 // presetDraft is a preset that a tool extends, by its own table or by that of its file.

@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
-	"github.com/accessc/accessc/presets"
 	"github.com/accessc/accessc/test/irtest"
 )
 

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/adopt"
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/tomltext"

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/shellword"

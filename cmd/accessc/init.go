@@ -13,11 +13,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/survey"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/suggest"

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/allow"
-	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/learn"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/supervisor/denial"

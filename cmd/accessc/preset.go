@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/internal/text/tomltext"
-	"github.com/accessc/accessc/presets"
 )
 
 // presetCmd is "accessc preset".

@@ -151,7 +151,7 @@ func (preset) JSONSchema() *jsonschema.Schema {
 
 // presetNames reads the directory: the package of presets needs the compiler's modules.
 func presetNames() []string {
-	files, err := filepath.Glob("../../presets/*.toml")
+	files, err := filepath.Glob("../../compiler/presets/*.toml")
 	if err != nil || len(files) == 0 {
 		log.Fatal("found no presets: ", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/hostview"
+	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )

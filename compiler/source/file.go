@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/files/bounded"
-	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/hostview"
+	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/ir"
 )
 

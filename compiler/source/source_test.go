@@ -13,7 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/hostview"
+	"github.com/accessc/accessc/compiler/hostview"
 )
 
 func parseText(t *testing.T, text string) (*Table, *diag.Diagnostic) {

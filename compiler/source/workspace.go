@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/accessc/accessc/internal/hostview"
+	"github.com/accessc/accessc/compiler/hostview"
 )
 
 // maxHops is the number of symlinks that Linux follows on one path (path_resolution(7)).

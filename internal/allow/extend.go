@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/edit"
+	"github.com/accessc/accessc/compiler/layerfile"
+	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/presets"
 )
 
 // extension is the preset that speaks for the place of a group: a toolchain lies in a directory of the home, and

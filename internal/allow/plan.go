@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -17,9 +17,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/files/wholefile"
-	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/userdir"
 )
 

@@ -1,6 +1,6 @@
 package mount
 
-import "github.com/accessc/accessc/internal/layerfile"
+import "github.com/accessc/accessc/compiler/layerfile"
 
 // Names of the local layer.
 const (

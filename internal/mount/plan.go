@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -7,9 +7,9 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/files/kernelfs"
-	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"

@@ -13,8 +13,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/presets"
+	"github.com/accessc/accessc/compiler/presets"
 )
 
 // agent is a program that works in the repository as its user does.

@@ -14,10 +14,10 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/survey"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/presets"
 )
 
 // known are all files that decide anything.

@@ -41,6 +41,7 @@ const (
 
 // Look is a question about the host, and its answer.
 type Look struct {
+	// Kind is what is asked.
 	Kind Kind
 	// Root is the directory that Path counts from and may not leave, empty for a path of the disk.
 	Root, Path string

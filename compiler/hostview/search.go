@@ -19,7 +19,8 @@ const maxNames = 50_000
 type Search struct {
 	// Top is the directory, and Prefix what patterns know it by, with a slash at its end or empty.
 	Top, Prefix string
-	Patterns    []string
+	// Patterns are the sensitive ones.
+	Patterns []string
 	// Found are the covered names, slash-separated from the top.
 	Found []string
 	// Directories are those that were listed, by their names from the top.
@@ -28,6 +29,7 @@ type Search struct {
 
 // Directory is a listed directory.
 type Directory struct {
+	// Identity tells whether the directory has changed.
 	Identity Identity
 	// Names counts all entries, Covered are those that a pattern covers, and Below the other
 	// directories.
@@ -37,6 +39,7 @@ type Directory struct {
 
 // Identity changes with the names in a directory; it is zero for one that is always listed.
 type Identity struct {
+	// Device and Inode are the file's own (inode(7)).
 	Device, Inode uint64
 	// Modified and Changed are mtime and ctime, in nanoseconds since 1970.
 	Modified, Changed int64

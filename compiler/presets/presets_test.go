@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/presets"
 )
 
 // keys are those that the rules of a preset may have, and must have.
@@ -262,7 +262,7 @@ func TestAgentsKeepNothingShared(t *testing.T) {
 
 // TestDocument: docs/presets.md lists the presets as they are.
 func TestDocument(t *testing.T) {
-	doc, err := os.ReadFile("../docs/presets.md")
+	doc, err := os.ReadFile("../../docs/presets.md")
 	if err != nil {
 		t.Fatal(err)
 	}
