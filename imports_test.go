@@ -24,7 +24,7 @@ var rooms = [][]string{
 	{"internal/fleet"},
 	{"internal/explain", "internal/kerneltest", "internal/attested"},
 	{"internal/serve"},
-	{"internal/build", "internal/mount", "internal/allow", "internal/survey", "internal/learn"},
+	{"internal/build", "internal/host/mount", "internal/allow", "internal/survey", "internal/learn"},
 	{"internal/start"},
 	{"internal/supervisor", "internal/hook/settings", "internal/start/inherited", "internal/start/folding"},
 	{"internal/hook"},
@@ -40,8 +40,8 @@ var rooms = [][]string{
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/kubernetes", "backends/agents/srt", "backends/agents/codex", "backends/agents/claudecode", "backends/agents/cursor", "backends/agents/gemini", "backends/agents/vscode"},
 	{"backends/seatbelt/start", "backends/mounts", "backends/agents"},
 	{"backends"},
-	{"internal/hostfacts", "internal/compiled", "internal/signers"},
-	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
+	{"internal/host/hostfacts", "internal/host/compiled", "internal/signers"},
+	{"internal/host/approvals", "internal/invocations", "internal/host/userdir", "internal/host/prompt", "internal/host/revision", "internal/host/workspace"},
 	{"compiler", "compiler/edit", "compiler/layerfile"},
 	{"compiler/presets"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
@@ -54,7 +54,7 @@ var rooms = [][]string{
 	{"ir", "ruleset/shell"},
 	{"internal/files/wholefile"},
 	{"internal/attest"},
-	{"internal/files/bounded", "internal/gitconfig", "internal/files/kernelfs", "internal/text/jsonc", "internal/text/jsonrpc", "internal/files/lock", "internal/text/oserr", "internal/text/plural", "internal/process/reap", "internal/files/rmtree", "internal/files/shebang", "internal/text/shellword", "internal/text/shellword/split", "internal/text/strictjson", "internal/text/suggest", "internal/text/tomltext", "internal/text/visible"},
+	{"internal/files/bounded", "internal/host/gitconfig", "internal/files/kernelfs", "internal/text/jsonc", "internal/text/jsonrpc", "internal/files/lock", "internal/text/oserr", "internal/text/plural", "internal/process/reap", "internal/files/rmtree", "internal/files/shebang", "internal/text/shellword", "internal/text/shellword/split", "internal/text/strictjson", "internal/text/suggest", "internal/text/tomltext", "internal/text/visible"},
 	{"internal/process/once/expression"},
 	{"internal/process/once"},
 	{"internal/process/points/held"},
@@ -121,7 +121,7 @@ func TestModelIsPure(t *testing.T) {
 // TestCompilerIsPure: the front end gets the user's approvals and the facts of the host handed in.
 func TestCompilerIsPure(t *testing.T) {
 	for _, dep := range list(t, "-deps", "./compiler") {
-		for _, outside := range []string{"internal/approvals", "internal/invocations", "internal/userdir", "internal/hostfacts", "os/exec", "os/user"} {
+		for _, outside := range []string{"internal/host/approvals", "internal/invocations", "internal/host/userdir", "internal/host/hostfacts", "os/exec", "os/user"} {
 			if strings.HasSuffix(dep, outside) {
 				t.Errorf("the compiler reaches %s", dep)
 			}

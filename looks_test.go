@@ -12,16 +12,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/userdir"
 )
 
 // looks are the packages between a configuration and an artifact that look at the host by
 // themselves, and why a kept compilation misses nothing of it.
 var looks = map[string]string{
 	"compiler/hostview":        "keeps what it is told",
-	"internal/approvals":       "its store is kept as one answer, View.Approvals",
-	"internal/userdir":         "TestVariables",
-	"internal/workspace":       "each start looks for the workspace anew",
+	"internal/host/approvals":  "its store is kept as one answer, View.Approvals",
+	"internal/host/userdir":    "TestVariables",
+	"internal/host/workspace":  "each start looks for the workspace anew",
 	"internal/files/wholefile": "writes files for the others",
 	"internal/files/lock":      "takes locks for the others",
 	"internal/files/rmtree":    "removes directories for the others",
@@ -49,7 +49,7 @@ var outside = []string{
 // See RATIONALE D224.
 func TestNoLookIsForgotten(t *testing.T) {
 	files := 0
-	for _, line := range list(t, "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}:{{.Dir}}{{end}}`, "./internal/hostfacts", "./backends/registry") {
+	for _, line := range list(t, "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}:{{.Dir}}{{end}}`, "./internal/host/hostfacts", "./backends/registry") {
 		pkg, dir, _ := strings.Cut(line, ":")
 		name, ours := strings.CutPrefix(pkg, module)
 		if _, known := looks[name]; known || !ours {
@@ -62,7 +62,7 @@ func TestNoLookIsForgotten(t *testing.T) {
 		for _, file := range sources {
 			if !strings.HasSuffix(file, "_test.go") {
 				files++
-				checkLooks(t, file, name == "compiler" || name == "internal/hostfacts")
+				checkLooks(t, file, name == "compiler" || name == "internal/host/hostfacts")
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func checkLooks(t *testing.T, file string, begins bool) {
 func TestVariables(t *testing.T) {
 	// Variables of Windows, where nothing is kept.
 	named := append(userdir.Variables(), "LocalAppData")
-	sources, err := filepath.Glob("internal/userdir/*.go")
+	sources, err := filepath.Glob("internal/host/userdir/*.go")
 	if err != nil || len(sources) == 0 {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/sandbox"
 )
 

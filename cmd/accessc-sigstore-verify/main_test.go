@@ -23,7 +23,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/signers"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/host/approvals"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )

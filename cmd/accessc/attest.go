@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/oserr"

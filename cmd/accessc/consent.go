@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/prompt"
+	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 

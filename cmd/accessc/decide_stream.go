@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ruleset"

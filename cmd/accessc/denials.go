@@ -15,7 +15,7 @@ import (
 
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/files/bounded"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/text/plural"

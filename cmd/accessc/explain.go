@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/recorded"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/shellword/split"

@@ -13,9 +13,9 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/revision"
-	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/revision"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ir/compare"
 )
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
-	"github.com/accessc/accessc/internal/userdir"
 )
 
 // grantsCmd is "accessc grants".

@@ -13,9 +13,9 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/internal/text/visible"
-	"github.com/accessc/accessc/internal/workspace"
 )
 
 // hookDoctorCmd is "accessc hook doctor".

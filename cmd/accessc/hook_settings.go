@@ -12,10 +12,10 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/survey"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/visible"
-	"github.com/accessc/accessc/internal/workspace"
 )
 
 // hookPlace is the place of the settings that a command is about.

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/accessc/accessc/internal/allow"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/importer"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"

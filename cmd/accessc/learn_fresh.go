@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"github.com/accessc/accessc/internal/allow"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/tomltext"

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/mcp"
 	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/mount"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/mount"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )

@@ -20,10 +20,10 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/files/bounded"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/plural"
-	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
 

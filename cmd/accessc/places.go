@@ -7,7 +7,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/revision"
+	"github.com/accessc/accessc/internal/host/revision"
 )
 
 // places finds the files of findings below the top of the git work tree, where services

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/serve"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"

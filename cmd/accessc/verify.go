@@ -9,10 +9,10 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/plural"
-	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/workspace"
 )
 
 // verifyCmd is "accessc verify".

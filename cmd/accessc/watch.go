@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/userdir"
 )
 
 // inputs are the files of a policy, as they were at a time.

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/internal/files/wholefile"
-	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/workspace"
 )
 
 // BackupSuffix ends the name of a backup. Where a file has that name, the backup has AgainSuffix.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/tomltext"
-	"github.com/accessc/accessc/internal/workspace"
 )
 
 // Ground is where the policy of adopted servers counts from.

@@ -1,7 +1,7 @@
 package allow
 
 import (
-	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/host/approvals"
 	"io/fs"
 	"maps"
 	"path/filepath"

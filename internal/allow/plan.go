@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/layerfile"
-	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/host/approvals"
 	"github.com/accessc/accessc/ir"
 )
 

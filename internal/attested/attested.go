@@ -15,10 +15,10 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -6,9 +6,9 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/userdir"
 )
 
 // Signers reads this host's files that say who may sign, for a workspace. With an error among the findings

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	places "github.com/accessc/accessc/internal/workspace"
+	places "github.com/accessc/accessc/internal/host/workspace"
 )
 
 // place is an output directory that is open.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/gitconfig"
+	"github.com/accessc/accessc/internal/host/gitconfig"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/userdir"
 )
 
 // TestOwn: a file that others can write, or put another in the place of, is none that says who may sign; nor is a key.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/files/lock"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/userdir"
 )
 
 // maxSeen bounds the file of a serial, in bytes. patience is how long another process may have its lock.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/attest"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/userdir"
 )
 
 // TestThresholdOfPermitted: a signature counts towards a threshold only if its signer may sign for the project and

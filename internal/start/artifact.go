@@ -15,8 +15,8 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/files/wholefile"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/strictjson"
-	"github.com/accessc/accessc/internal/workspace"
 )
 
 // maxArtifact and maxManifest bound the files that a start reads, in bytes.

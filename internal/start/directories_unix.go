@@ -13,8 +13,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/files/rmtree"
-	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/workspace"
 )
 
 // runPrefix starts the name of every run's directory.

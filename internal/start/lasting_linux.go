@@ -14,8 +14,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/files/rmtree"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/supervisor"
-	"github.com/accessc/accessc/internal/userdir"
 )
 
 // A process that starts many tools keeps the things between two starts that cost more to make than to check.

@@ -20,7 +20,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/internal/files/rmtree"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/ir"
 )
 

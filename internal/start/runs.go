@@ -8,10 +8,10 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/compiler/hostview"
-	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/files/kernelfs"
-	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/winjob"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -14,10 +14,10 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/compiler/hostview"
-	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/strictjson"
-	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/workspace"
 )
 
 // From where a build may vouch for itself: a tool that could write an artifact and the manifest

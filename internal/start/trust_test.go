@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/userdir"
 )
 
 // TestForeign: a manifest once vouched for the artifact beside it wherever both lay, and a

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/userdir"
 )
 
 // TestOwnPlaces: a file in the workspace or in the home of its own tool vouches for nothing.

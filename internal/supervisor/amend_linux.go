@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/gitconfig"
+	"github.com/accessc/accessc/internal/host/gitconfig"
 	"github.com/accessc/accessc/internal/process/points"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/ir/compare"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/userdir"
 )
 
 // configuration writes n tools of r rules each: most on paths, some on hosts, variables and

@@ -10,8 +10,8 @@ import (
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/ir"
 )
 

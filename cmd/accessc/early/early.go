@@ -22,10 +22,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/visible"
-	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
 

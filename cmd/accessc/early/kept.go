@@ -9,13 +9,13 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/compiled"
+	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/compiled"
+	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/visible"
-	"github.com/accessc/accessc/internal/userdir"
-	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
 

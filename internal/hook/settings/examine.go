@@ -13,8 +13,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/accessc/accessc/internal/files/wholefile"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/jsonc"
-	"github.com/accessc/accessc/internal/workspace"
 )
 
 // Report says whether an agent obeys the hook.

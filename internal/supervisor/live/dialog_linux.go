@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/internal/prompt"
+	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 
