@@ -33,7 +33,7 @@ var rooms = [][]string{
 	{"test/settings"},
 	{"internal/judge/action", "internal/importer/foreign"},
 	{"internal/egress", "internal/judge", "internal/relay"},
-	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/live", "internal/supervisor/clone", "internal/recorded"},
+	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/denial", "internal/supervisor/live", "internal/supervisor/clone", "internal/denial/recorded"},
 	{"tool"},
 	{"backends/registry", "test/lsm", "test/mnt"},
 	{"backends/bubblewrap", "backends/firejail", "backends/oci"},

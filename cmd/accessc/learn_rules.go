@@ -13,9 +13,9 @@ import (
 
 	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/allow"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/learn"
-	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )

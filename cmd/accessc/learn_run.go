@@ -12,10 +12,10 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/internal/allow"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/learn"
 	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/allow"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/learn"
-	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/internal/text/tomltext"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/recorded"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"

@@ -9,10 +9,10 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/revision"
-	"github.com/accessc/accessc/internal/recorded"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"

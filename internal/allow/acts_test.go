@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/text/shellword/split"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/ir"
 )
 

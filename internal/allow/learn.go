@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/ir"
 )
 

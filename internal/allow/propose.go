@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/process/once/expression"
-	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ir"
 )

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/egress/credential"
 	"github.com/accessc/accessc/internal/egress/wire"
-	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/recorded"
+	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/ir"
 )
 

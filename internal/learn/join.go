@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/denial"
 )
 
 // Joined has the operations of several runs.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/files/lock"
 	"github.com/accessc/accessc/internal/files/rmtree"
-	"github.com/accessc/accessc/internal/supervisor/denial"
 )
 
 // MaxRuns is how many runs of a tool are kept: the last ones.

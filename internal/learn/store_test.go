@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/denial"
 )
 
 // evidence is the text of a run that read some files and was refused others.

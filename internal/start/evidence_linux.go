@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/supervisor"
-	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )

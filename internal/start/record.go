@@ -2,7 +2,7 @@ package start
 
 import (
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/recorded"
+	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )

@@ -12,9 +12,9 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/process/points"
 	"github.com/accessc/accessc/internal/supervisor"
-	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
 )
 

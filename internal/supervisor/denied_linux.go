@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/supervisor/live"
 )
 

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"slices"
 
-	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ruleset/shell"
 )
