@@ -41,11 +41,11 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/signers"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
-	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -25,9 +25,9 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/verify"
 
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/internal/attest"
-	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/signers"
+	"github.com/accessc/accessc/internal/artifact/attest"
+	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/signers"
 )
 
 // version is that of the statement's field.

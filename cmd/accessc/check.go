@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/attested"
-	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/hostview"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/compiled"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"

@@ -13,7 +13,7 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/host/hostfacts"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/fleet"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/text/plural"

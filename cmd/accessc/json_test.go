@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/fleet"
 )

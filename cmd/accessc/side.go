@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/host/hostfacts"

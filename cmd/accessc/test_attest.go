@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/files/wholefile"

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/artifact/attest"
+	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/signers"
 	"github.com/accessc/accessc/internal/attested"
-	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/process/once/expression"
-	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/plural"
 )

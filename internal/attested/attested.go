@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/attest"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/attest"
+	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/signers"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 )

@@ -15,8 +15,8 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/attest"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/attest"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/artifact/attest"
+	"github.com/accessc/accessc/internal/artifact/signers"
 	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/internal/start"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulejson"

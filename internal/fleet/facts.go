@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/ir"
 )
 

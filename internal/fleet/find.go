@@ -12,7 +12,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/text/oserr"
 )

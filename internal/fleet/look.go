@@ -8,7 +8,7 @@ import (
 	"path"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir/irjson"
 )

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir/irjson"
 )

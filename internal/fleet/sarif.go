@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )

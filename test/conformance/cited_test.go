@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/build"
-	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/ir"

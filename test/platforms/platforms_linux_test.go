@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends/winjob"
-	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/sbpl"
 	"github.com/accessc/accessc/test/testbuild"
@@ -134,7 +134,7 @@ func taken(t *testing.T) []string {
 // someOf are those of the packages, programs and cases that TestWorkflow has its steps run. All of them have tests of
 // their own: the cases and programs in test/conformance.
 var someOf = map[string][]string{
-	"tests": {"./internal/evidence"}, "programs": {"ls", "make", "cat"}, "cases": {"fs-read", "fs-move"},
+	"tests": {"./internal/artifact/evidence"}, "programs": {"ls", "make", "cat"}, "cases": {"fs-read", "fs-move"},
 }
 
 // TestWorkflow takes the steps of the workflow, in its order: the cases and the programs run for real,

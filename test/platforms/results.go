@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/ir"
 
 	"github.com/accessc/accessc/test/finding"

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/text/oserr"
 )

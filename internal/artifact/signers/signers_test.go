@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/test/irtest"
 )

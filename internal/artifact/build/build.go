@@ -11,8 +11,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/attest"
-	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/internal/artifact/attest"
+	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 	"github.com/accessc/accessc/ruleset"

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 )
 
 // TestPlantedStages: a repository that has files in the place of stages has them removed where they have the names

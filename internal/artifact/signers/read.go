@@ -12,7 +12,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/suggest"

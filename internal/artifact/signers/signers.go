@@ -10,7 +10,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/internal/text/plural"
 )

@@ -3,7 +3,7 @@ package build
 import (
 	"slices"
 
-	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/artifact/attest"
 )
 
 // The classes of problems of an attestation of tests.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )

@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends/seatbelt/start"
-	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/ir"
 )
 

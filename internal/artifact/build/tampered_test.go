@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/artifact/build"
 )
 
 // TestSummaries: a manifest that says of a tool what its policy does not say is found, also where only one word

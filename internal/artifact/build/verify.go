@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/ir"
 )
 
