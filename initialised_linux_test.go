@@ -49,7 +49,7 @@ func TestStartInitialisesLittle(t *testing.T) {
 		}
 	}
 	// The loader notes the signal for the end of its parent, which only the first thread has.
-	if want := []string{"ir", "backends/landlock", "internal/supervisor", "internal/start"}; !slices.Equal(ours, want) {
+	if want := []string{"ir", "backends/landlock", "internal/enforce/supervisor", "internal/enforce/start"}; !slices.Equal(ours, want) {
 		t.Errorf("of our packages %v are initialised, not %v; lay out what they know as constants, and make it by internal/process/once otherwise", ours, want)
 	}
 	if bytes > 110<<10 || objects > 650 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/accessc/accessc/internal/egress"
 	egresswire "github.com/accessc/accessc/internal/egress/wire"
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // marker is the first argument of the processes of the host's program that are this package's: a shell,

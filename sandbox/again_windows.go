@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // marker is the first argument of the processes of the host's program that are this package's,

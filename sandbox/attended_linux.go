@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/supervisor"
-	"github.com/accessc/accessc/internal/supervisor/live"
+	"github.com/accessc/accessc/internal/enforce/live"
+	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/enforce/supervisor"
 )
 
 // attended is a tool of a helper.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // ready is empty: the process that starts a tool asks the host about its plan.

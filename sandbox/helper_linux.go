@@ -14,10 +14,10 @@ import (
 
 	"github.com/accessc/accessc/internal/egress"
 	egresswire "github.com/accessc/accessc/internal/egress/wire"
-	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/start/inherited"
-	"github.com/accessc/accessc/internal/supervisor"
-	"github.com/accessc/accessc/internal/supervisor/live"
+	"github.com/accessc/accessc/internal/enforce/live"
+	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/enforce/start/inherited"
+	"github.com/accessc/accessc/internal/enforce/supervisor"
 )
 
 // marker is argv[0] of the processes of the host's program that are this package's, and helperCommand

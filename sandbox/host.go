@@ -20,12 +20,12 @@ import (
 	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/attested"
+	"github.com/accessc/accessc/internal/enforce/attested"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/invocations"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/enforce/supervisor"
 )
 
 // link is the host's end of a helper.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/invocations"
-	"github.com/accessc/accessc/internal/start"
 )
 
 // Request is one start of a tool.

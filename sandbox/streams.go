@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // streams are the standard descriptors of a tool.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/sandbox"
 )
 

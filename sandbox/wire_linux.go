@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/supervisor"
-	"github.com/accessc/accessc/internal/supervisor/live"
+	"github.com/accessc/accessc/internal/enforce/live"
+	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/enforce/supervisor"
 )
 
 // The host and its helper exchange frames over a stream socket: the length of a document, the document

@@ -11,9 +11,9 @@ import (
 	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/artifact/signers"
-	"github.com/accessc/accessc/internal/attested"
+	"github.com/accessc/accessc/internal/enforce/attested"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest/epoch"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/attested"
+	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"

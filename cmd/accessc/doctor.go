@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/artifact/evidence"
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )

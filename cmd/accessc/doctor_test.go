@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/artifact/evidence"
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/ir"
 )
 

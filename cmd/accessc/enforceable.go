@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 const windowsConfig = `

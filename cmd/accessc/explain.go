@@ -15,9 +15,9 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/denial/recorded"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/shellword/split"
 	"github.com/accessc/accessc/ir"
 )

@@ -7,13 +7,13 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/mcp"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/approvals"
 	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"

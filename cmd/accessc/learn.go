@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/denial"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/learn"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )

@@ -13,9 +13,9 @@ import (
 
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/denial"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/learn"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"

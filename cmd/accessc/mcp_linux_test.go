@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // servers is where "task npm" installs the published servers.

@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 )
 

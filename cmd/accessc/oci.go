@@ -19,10 +19,10 @@ import (
 	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/workspace"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )

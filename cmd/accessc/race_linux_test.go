@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/start"
-	"github.com/accessc/accessc/internal/supervisor/live"
+	"github.com/accessc/accessc/internal/enforce/live"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"

@@ -18,7 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/testbuild"

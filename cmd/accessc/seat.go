@@ -13,6 +13,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
@@ -20,7 +21,6 @@ import (
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )

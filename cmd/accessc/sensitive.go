@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/approvals"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )

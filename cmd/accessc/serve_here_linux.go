@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/serve"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/sandbox"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/irtest"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
 )

@@ -7,10 +7,10 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/hostview"
+	"github.com/accessc/accessc/internal/enforce/kerneltest"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/kerneltest"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/artifact/attest"
-	"github.com/accessc/accessc/internal/attested"
+	"github.com/accessc/accessc/internal/enforce/attested"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/oserr"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/artifact/signers"
-	"github.com/accessc/accessc/internal/attested"
+	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/plural"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // TestHost runs a session of four calls at once.

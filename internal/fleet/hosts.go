@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/files/bounded"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"

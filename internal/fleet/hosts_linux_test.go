@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )

@@ -4,7 +4,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // Host answers questions and starts tools. Its methods are called by several connections at once.

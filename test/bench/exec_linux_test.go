@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // BenchmarkExec starts /bin/true from a compiled artifact, against starting it by itself and

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // BenchmarkKept starts a configured tool from its kept compilation, against starting it from an

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 )
 
 // supervisedTools are tools of one workspace: without a rule that takes anything back, and

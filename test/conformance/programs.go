@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/finding"
 )
 

@@ -20,7 +20,7 @@ import (
 
 	"github.com/accessc/accessc/test/testbuild"
 
-	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/irtest"
 )
 

@@ -14,7 +14,7 @@ import (
 // suite is a test binary and the directory that it runs in.
 type suite struct{ name, pkg string }
 
-var suites = []suite{{"start", "internal/start"}, {"accessc", "cmd/accessc"}, {"egress", "test/egress"}}
+var suites = []suite{{"start", "internal/enforce/start"}, {"accessc", "cmd/accessc"}, {"egress", "test/egress"}}
 
 // programs are started by the scripts of the tests. They come from this machine with the
 // libraries that they name, because programs that are one file under many names, such as

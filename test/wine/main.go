@@ -27,7 +27,7 @@ import (
 )
 
 // packages are those whose tests say something about Windows.
-var packages = []string{"./internal/start", "./backends/winjob", "./cmd/accessc"}
+var packages = []string{"./internal/enforce/start", "./backends/winjob", "./cmd/accessc"}
 
 func main() {
 	verbose := flag.Bool("v", false, "print what the tests print")

@@ -22,9 +22,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/approvals"
 	"github.com/accessc/accessc/internal/host/compiled"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
-	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
