@@ -23,16 +23,16 @@ var rooms = [][]string{
 	{"sandbox"},
 	{"internal/fleet"},
 	{"internal/explain", "internal/enforce/kerneltest", "internal/enforce/attested"},
-	{"internal/serve"},
+	{"internal/gate/serve"},
 	{"internal/artifact/build", "internal/host/mount", "internal/allow", "internal/survey", "internal/learn"},
 	{"internal/enforce/start"},
 	{"internal/enforce/supervisor", "internal/hook/settings", "internal/enforce/start/inherited", "internal/enforce/start/folding"},
 	{"internal/hook"},
 	{"internal/importer"},
-	{"internal/mcp", "internal/acp", "internal/adopt"},
+	{"internal/gate/mcp", "internal/gate/acp", "internal/adopt"},
 	{"test/settings"},
-	{"internal/judge/action", "internal/importer/foreign"},
-	{"internal/egress", "internal/judge", "internal/relay"},
+	{"internal/gate/judge/action", "internal/importer/foreign"},
+	{"internal/egress", "internal/gate/judge", "internal/gate/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/denial", "internal/enforce/live", "internal/enforce/supervisor/clone", "internal/denial/recorded"},
 	{"tool"},
 	{"backends/registry", "test/lsm", "test/mnt"},
@@ -41,7 +41,7 @@ var rooms = [][]string{
 	{"backends/seatbelt/start", "backends/mounts", "backends/agents"},
 	{"backends"},
 	{"internal/host/hostfacts", "internal/host/compiled", "internal/artifact/signers"},
-	{"internal/host/approvals", "internal/invocations", "internal/host/userdir", "internal/host/prompt", "internal/host/revision", "internal/host/workspace"},
+	{"internal/host/approvals", "internal/gate/invocations", "internal/host/userdir", "internal/host/prompt", "internal/host/revision", "internal/host/workspace"},
 	{"compiler", "compiler/edit", "compiler/layerfile"},
 	{"compiler/presets"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
@@ -121,7 +121,7 @@ func TestModelIsPure(t *testing.T) {
 // TestCompilerIsPure: the front end gets the user's approvals and the facts of the host handed in.
 func TestCompilerIsPure(t *testing.T) {
 	for _, dep := range list(t, "-deps", "./compiler") {
-		for _, outside := range []string{"internal/host/approvals", "internal/invocations", "internal/host/userdir", "internal/host/hostfacts", "os/exec", "os/user"} {
+		for _, outside := range []string{"internal/host/approvals", "internal/gate/invocations", "internal/host/userdir", "internal/host/hostfacts", "os/exec", "os/user"} {
 			if strings.HasSuffix(dep, outside) {
 				t.Errorf("the compiler reaches %s", dep)
 			}

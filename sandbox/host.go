@@ -22,10 +22,10 @@ import (
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/gate/invocations"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
-	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/enforce/start"
-	"github.com/accessc/accessc/internal/invocations"
+	"github.com/accessc/accessc/internal/gate/invocations"
 )
 
 // Request is one start of a tool.

@@ -9,12 +9,12 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/acp"
+	"github.com/accessc/accessc/internal/gate/acp"
+	"github.com/accessc/accessc/internal/gate/judge/action"
+	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
-	"github.com/accessc/accessc/internal/judge/action"
-	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/ruleset"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"

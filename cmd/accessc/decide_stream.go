@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ruleset"
 )

@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/gate/judge/action"
+	"github.com/accessc/accessc/internal/gate/mcp"
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
-	"github.com/accessc/accessc/internal/judge/action"
-	"github.com/accessc/accessc/internal/mcp"
 	"github.com/accessc/accessc/ir"
 )
 

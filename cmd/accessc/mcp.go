@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/gate/mcp"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/mcp"
 	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"

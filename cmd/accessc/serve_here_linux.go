@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/enforce/start"
-	"github.com/accessc/accessc/internal/serve"
+	"github.com/accessc/accessc/internal/gate/serve"
 	"github.com/accessc/accessc/sandbox"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/gate/serve"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/serve"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/sandbox"
 )

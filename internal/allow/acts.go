@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/internal/denial"
-	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"

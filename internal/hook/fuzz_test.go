@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/judge"
-	"github.com/accessc/accessc/internal/judge/action"
-	"github.com/accessc/accessc/internal/mcp"
+	"github.com/accessc/accessc/internal/gate/judge"
+	"github.com/accessc/accessc/internal/gate/judge/action"
+	"github.com/accessc/accessc/internal/gate/mcp"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/judge"
-	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/gate/judge"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ruleset"

@@ -1,6 +1,6 @@
 package hook
 
-import "github.com/accessc/accessc/internal/judge/action"
+import "github.com/accessc/accessc/internal/gate/judge/action"
 
 // Undecided is the answer to a command that no rule decides. The zero value asks.
 type Undecided string

@@ -3,8 +3,8 @@ package hook
 import (
 	"testing"
 
-	"github.com/accessc/accessc/internal/judge"
-	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/gate/judge"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/invocations"
-	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/gate/invocations"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )

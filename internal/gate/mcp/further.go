@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 )
 
 // maxFurther bounds the texts of a call that are judged as commands because of their names.

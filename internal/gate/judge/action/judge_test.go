@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/gate/judge"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 )
 
 // The bounds of an agent's words that are kept: sessions, tool calls of a session, bytes of the

@@ -3,8 +3,8 @@ package mcp
 import (
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/judge"
-	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/gate/judge"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"

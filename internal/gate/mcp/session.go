@@ -11,9 +11,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/invocations"
-	"github.com/accessc/accessc/internal/judge"
-	"github.com/accessc/accessc/internal/relay"
+	"github.com/accessc/accessc/internal/gate/invocations"
+	"github.com/accessc/accessc/internal/gate/judge"
+	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
 	"github.com/accessc/accessc/internal/text/visible"
 )

@@ -1,6 +1,6 @@
 package action
 
-import "github.com/accessc/accessc/internal/judge"
+import "github.com/accessc/accessc/internal/gate/judge"
 
 // Outcome is the answer of a policy that need not have one.
 type Outcome uint8

@@ -1,6 +1,6 @@
 package mcp
 
-import "github.com/accessc/accessc/internal/invocations"
+import "github.com/accessc/accessc/internal/gate/invocations"
 
 // Count adds a call of a tool, and returns the reason why constraints refuse it, if they do.
 func (p *Policy) Count(made invocations.Counts, tool string) string {

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/judge"
-	"github.com/accessc/accessc/internal/judge/action"
-	"github.com/accessc/accessc/internal/relay"
+	"github.com/accessc/accessc/internal/gate/judge"
+	"github.com/accessc/accessc/internal/gate/judge/action"
+	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"

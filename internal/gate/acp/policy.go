@@ -1,8 +1,8 @@
 package acp
 
 import (
-	"github.com/accessc/accessc/internal/invocations"
-	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/gate/invocations"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 )
 
 // Policies finds the policy for the working directory of a session. It may be asked from several

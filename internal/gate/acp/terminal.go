@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
 )
 
