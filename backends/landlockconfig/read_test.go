@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/internal/agents/importer/foreign"
 	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
 )

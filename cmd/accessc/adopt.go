@@ -9,7 +9,7 @@ import (
 	"runtime"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/adopt"
+	"github.com/accessc/accessc/internal/agents/adopt"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/oserr"

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/layerfile"
-	"github.com/accessc/accessc/internal/adopt"
+	"github.com/accessc/accessc/internal/agents/adopt"
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/accessc/accessc/internal/adopt"
+	"github.com/accessc/accessc/internal/agents/adopt"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/agents/importer"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/revision"
-	"github.com/accessc/accessc/internal/importer"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/gate/relay"
-	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/text/suggest"
 )
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/gate/invocations"
-	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )

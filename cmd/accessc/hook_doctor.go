@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/hook"
-	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/agents/hook"
+	"github.com/accessc/accessc/internal/agents/hook/settings"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/internal/text/visible"

@@ -19,8 +19,8 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/enforce/start"
-	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/test/await"
 )
 

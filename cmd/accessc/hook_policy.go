@@ -7,10 +7,10 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/gate/mcp"
-	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/hook"
-	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/agents/hook"
+	"github.com/accessc/accessc/internal/agents/hook/settings"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/survey"
 	"github.com/accessc/accessc/internal/text/oserr"

@@ -15,8 +15,8 @@ import (
 
 	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/hook"
-	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/agents/hook"
+	"github.com/accessc/accessc/internal/agents/hook/settings"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"

@@ -16,10 +16,10 @@ import (
 
 	// First of all, so that a start from a compiled artifact pays for nothing else.
 	_ "github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/internal/agents/importer"
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/internal/enforce/kerneltest"
 	"github.com/accessc/accessc/internal/enforce/start"
-	"github.com/accessc/accessc/internal/importer"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 

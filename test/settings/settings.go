@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/internal/agents/importer/foreign"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/agents"
-	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/internal/agents/importer/foreign"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/settings"

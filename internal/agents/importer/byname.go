@@ -1,0 +1,249 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/agents/importer/foreign"
+	"github.com/accessc/accessc/internal/process/once/expression"
+	"github.com/accessc/accessc/ir"
+)
+
+// denial is the part that an entry takes away: all, or only writing.
+type denial bool
+
+const (
+	closes    denial = true
+	keepsFrom denial = false
+)
+
+// named is an entry that denies names at any depth below a place.
+type named struct {
+	base  string
+	names []string
+	what  denial
+	fold  bool // in any case of letters
+	entry *Entry
+}
+
+// about reports whether one of the names is that of a place, or of one that it lies in.
+func (n *named) about(abs string) bool {
+	for at := abs; at != n.base && ir.Within(at, n.base); at = path.Dir(at) {
+		if ir.MatchNames(n.names, path.Base(at)) {
+			return true
+		}
+	}
+	return false
+}
+
+var class = expression.Once{Text: `\[[^/]*?\]`}
+
+// byName takes a pattern of names at any depth for rules by name, with the places to deny besides. It is false for
+// another pattern. See RATIONALE D481.
+func (t *translation) byName(p point, opened []string, what denial) (led []point, ok bool) {
+	dir, name, deep := strings.Cut(p.abs, "/**/")
+	if p.name != "" {
+		dir, name, deep = "", p.name, true
+	}
+	name = class.Get().ReplaceAllString(name, "?") // programs differ on what a set matches
+	odd := strings.ContainsAny(dir, "*?[") || strings.ContainsAny(name, `/\{}`) || strings.Contains(name, "**")
+	if !deep || odd || ir.BadName(name) != "" {
+		return nil, false
+	}
+	dir = path.Clean("/" + dir)
+	var out []named
+	for _, root := range opened {
+		if !ir.Within(root, dir) && !ir.Within(dir, root) {
+			continue
+		}
+		dirs := []string{root}
+		if ir.Within(dir, root) {
+			dirs = []string{dir}
+		}
+		if p.fold {
+			dirs = without(append(dirs, cased(dir, []string{root})...))
+		}
+		for _, base := range dirs {
+			n := named{base, []string{name}, what, p.fold, p.entry}
+			targets, ok := n.existing(&t.host, p.fold)
+			if !ok || t.host.Follow(base) != base || t.clashes(&n) {
+				return nil, false
+			}
+			for _, abs := range targets {
+				led = append(led, point{abs: abs, entry: p.entry, fold: p.fold})
+			}
+			out = append(out, n)
+		}
+	}
+	if t.named = append(t.named, out...); len(out) == 0 {
+		p.entry.become(Carried, "no rule grants anything there")
+	}
+	return led, true
+}
+
+// existing adds the names that exist in another case of letters, and returns the places that symlinks of such names
+// lead to: a rule is about these.
+func (n *named) existing(host *foreign.Host, fold bool) (led []string, ok bool) {
+	pattern, seen := []string{strings.ToLower(n.names[0])}, 0
+	err := filepath.WalkDir(n.base, func(abs string, d fs.DirEntry, err error) error {
+		if seen++; seen > maxSeen {
+			return errTooMany
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		name := path.Base(abs)
+		exact := ir.MatchNames(n.names, name)
+		switch {
+		case err != nil || abs == n.base || !exact && (!fold || !ir.MatchNames(pattern, strings.ToLower(name))):
+		case d.Type()&fs.ModeSymlink != 0:
+			led = append(led, host.Follow(abs))
+		case !exact:
+			n.names = append(n.names, escape.Get().ReplaceAllString(name, `\$0`))
+		}
+		return nil
+	})
+	slices.Sort(n.names)
+	return led, err == nil && !slices.ContainsFunc(n.names, func(s string) bool { return ir.BadName(s) != "" })
+}
+
+var escape = expression.Once{Text: `[*?\[\]{}!\\]`}
+
+// clashes reports whether a rule by name that lets names be read would open one in a directory that another closes.
+func (t *translation) clashes(n *named) bool {
+	return slices.ContainsFunc(t.named, func(o named) bool {
+		nested := ir.Within(o.base, n.base) || ir.Within(n.base, o.base)
+		return nested && o.what != n.what && !n.within(&o)
+	})
+}
+
+// less is an access without that which rules by name take away at a place.
+func (t *translation) less(abs string, is access) access {
+	for i := range t.named {
+		if n := &t.named[i]; n.about(abs) {
+			is = n.what.of(is)
+		}
+	}
+	return is
+}
+
+// of is an access without the denied part.
+func (d denial) of(is access) access { return access{read: is.read && d != closes} }
+
+// nameRules are the rules by name, at the places from which they count and at those in them that differ.
+func (t *translation) nameRules(written map[string]access) (out []fsRule) {
+	var places []string
+	for abs := range written {
+		places = append(places, abs)
+	}
+	slices.Sort(places)
+	for _, n := range t.named {
+		said := map[string]access{}
+		for _, at := range without(append([]string{n.base}, places...)) {
+			if !ir.Within(at, n.base) {
+				continue
+			}
+			around, inside := enclosing(written, at)
+			before, again := enclosing(said, at)
+			now := n.what.of(around)
+			if !inside || again && before == now || !again && around == now || t.covered(&n) {
+				continue
+			}
+			said[at] = now
+			r := fsRule{path: t.spell(at), names: n.names, read: now.read, from: n.entry.from()}
+			r.external = now != access{} && !ir.Within(at, t.host.Dir)
+			out = append(out, r)
+			also := point{fold: n.fold}.otherwise()
+			n.entry.become(Carried, "access.fs %s, names %s%s", r.path, strings.Join(n.names, ", "), also)
+		}
+		n.entry.become(Carried, "other rules say the same")
+	}
+	return out
+}
+
+// covered reports whether another entry closes the names.
+func (t *translation) covered(n *named) bool {
+	return slices.ContainsFunc(t.named, func(o named) bool { return n.within(&o) })
+}
+
+// within reports whether an entry that keeps names from being written is about names that another one closes.
+func (n *named) within(o *named) bool {
+	other := func(s string) bool { return !slices.Contains(o.names, s) }
+	return n.what == keepsFrom && o.what == closes && ir.Within(n.base, o.base) && !slices.ContainsFunc(n.names, other)
+}
+
+// enclosing is the value for the deepest place around another one.
+func enclosing(of map[string]access, abs string) (access, bool) {
+	for at := abs; ; at = path.Dir(at) {
+		if is, ok := of[at]; ok {
+			return is, true
+		}
+		if at == path.Dir(at) {
+			return access{}, false
+		}
+	}
+}
+
+// names are examples that stand for all names that rules by name and patterns of the settings tell apart in a region.
+func (c *check) names(r *ir.Region) []string {
+	if len(r.ByName) == 0 {
+		return nil
+	}
+	var lists [][]string
+	for _, e := range r.ByName {
+		lists = append(lists, e.Rule.Names)
+	}
+	for _, p := range c.marks.Patterns {
+		if name := p.Name(); name != "" && ir.BadName(name) == "" {
+			lists = append(lists, []string{name})
+		}
+	}
+	return c.t.examples(lists)
+}
+
+// examples are names of all classes. A name without wildcards is its own class, and told from the others by itself.
+func (t *translation) examples(lists [][]string) (out []string) {
+	var wild [][]string
+	for _, list := range lists {
+		var some []string
+		for _, name := range list {
+			if strings.ContainsAny(name, `*?[\`) {
+				some = append(some, name)
+			} else {
+				out = append(out, name)
+			}
+		}
+		if len(some) > 0 && !slices.ContainsFunc(wild, func(o []string) bool { return slices.Equal(o, some) }) {
+			wild = append(wild, some)
+		}
+	}
+	key := fmt.Sprint(wild)
+	known, ok := t.classes[key]
+	if !ok {
+		known = classes(wild)
+		if t.classes == nil {
+			t.classes = map[string][]string{}
+		}
+		t.classes[key] = known
+	}
+	return without(append(out, known...))
+}
+
+// classes are names of all classes, or of those of each two lists where these are too many.
+func classes(lists [][]string) (out []string) {
+	if out, ok := ir.NameClasses(lists, nil); ok {
+		return out
+	}
+	for i := range lists {
+		for j := range i {
+			pair, _ := ir.NameClasses([][]string{lists[j], lists[i]}, nil)
+			out = append(out, pair...)
+		}
+	}
+	return without(out)
+}
