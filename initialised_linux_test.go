@@ -42,7 +42,7 @@ func TestStartInitialisesLittle(t *testing.T) {
 		if name, ok := strings.CutPrefix(m[1], module); ok {
 			ours = append(ours, name)
 		}
-		for _, late := range []string{"kong", "text/template", "net/http", "/compiler", "/internal/agents/hook", "/internal/explain", "/internal/artifact/build"} {
+		for _, late := range []string{"kong", "text/template", "net/http", "/compiler", "/internal/agents/hook", "/internal/review/explain", "/internal/artifact/build"} {
 			if strings.HasSuffix(m[1], late) {
 				t.Errorf("%s is initialised before a start", m[1])
 			}

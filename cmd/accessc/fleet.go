@@ -9,8 +9,8 @@ import (
 
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/fleet"
 	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/review/fleet"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )

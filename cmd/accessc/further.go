@@ -12,10 +12,10 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/revision"
 	"github.com/accessc/accessc/internal/host/workspace"
+	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir/compare"
 )
 

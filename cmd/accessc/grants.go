@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/enforce/live"
-	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"

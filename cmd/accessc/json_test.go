@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/fleet"
+	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/review/fleet"
 )
 
 // TestJSONIsDocumented: every field of every document stands in docs/json.md, which is

@@ -13,7 +13,7 @@ import (
 
 	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/internal/enforce/supervisor"
-	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
 	"github.com/accessc/accessc/test/testbuild"

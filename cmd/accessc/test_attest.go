@@ -10,9 +10,9 @@ import (
 	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/enforce/start"
-	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/text/oserr"
 )
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir/compare"
 )
 

@@ -1,7 +1,7 @@
 package fleet
 
 import (
-	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/review/explain"
 )
 
 // Document is the JSON form of a result.

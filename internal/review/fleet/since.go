@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 )
