@@ -24,7 +24,7 @@ var rooms = [][]string{
 	{"internal/review/fleet"},
 	{"internal/review/explain", "internal/enforce/kerneltest", "internal/enforce/attested"},
 	{"internal/gate/serve"},
-	{"internal/artifact/build", "internal/host/mount", "internal/allow", "internal/survey", "internal/learn"},
+	{"internal/artifact/build", "internal/host/mount", "internal/propose/allow", "internal/propose/survey", "internal/propose/learn"},
 	{"internal/enforce/start"},
 	{"internal/enforce/supervisor", "internal/agents/hook/settings", "internal/enforce/start/inherited", "internal/enforce/start/folding"},
 	{"internal/agents/hook"},

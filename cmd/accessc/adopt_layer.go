@@ -12,10 +12,10 @@ import (
 
 	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/agents/adopt"
-	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
+	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/tomltext"

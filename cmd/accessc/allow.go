@@ -13,9 +13,9 @@ import (
 
 	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/prompt"
+	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/shellword/split"

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/tomltext"

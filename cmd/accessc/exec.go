@@ -22,7 +22,7 @@ import (
 	"github.com/accessc/accessc/internal/host/compiled"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/survey"
+	"github.com/accessc/accessc/internal/propose/survey"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"

@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/accessc/accessc/internal/agents/importer"
-	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"

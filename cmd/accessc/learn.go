@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/learn"
+	"github.com/accessc/accessc/internal/propose/learn"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )

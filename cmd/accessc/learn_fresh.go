@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/tomltext"

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/accessc/accessc/internal/allow"
-	"github.com/accessc/accessc/internal/learn"
+	"github.com/accessc/accessc/internal/propose/allow"
+	"github.com/accessc/accessc/internal/propose/learn"
 	"github.com/accessc/accessc/ir"
 )
 

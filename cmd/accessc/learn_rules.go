@@ -12,10 +12,10 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/compiler/layerfile"
-	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/host/prompt"
-	"github.com/accessc/accessc/internal/learn"
+	"github.com/accessc/accessc/internal/propose/allow"
+	"github.com/accessc/accessc/internal/propose/learn"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )

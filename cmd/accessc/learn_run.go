@@ -11,11 +11,11 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/prompt"
-	"github.com/accessc/accessc/internal/learn"
+	"github.com/accessc/accessc/internal/propose/allow"
+	"github.com/accessc/accessc/internal/propose/learn"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"

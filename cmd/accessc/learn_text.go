@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/denial"
-	"github.com/accessc/accessc/internal/learn"
+	"github.com/accessc/accessc/internal/propose/allow"
+	"github.com/accessc/accessc/internal/propose/learn"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )

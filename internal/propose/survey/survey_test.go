@@ -16,7 +16,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/survey"
+	"github.com/accessc/accessc/internal/propose/survey"
 	"github.com/accessc/accessc/ir"
 )
 

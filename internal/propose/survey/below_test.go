@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/survey"
+	"github.com/accessc/accessc/internal/propose/survey"
 	"github.com/accessc/accessc/ir"
 )
 
