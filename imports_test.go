@@ -12,53 +12,34 @@ import (
 
 const module = "github.com/accessc/accessc/"
 
-// rooms lists the packages in layers, from the top to the bottom. A package may import those
-// of later lines, and those of its own line whose name it is a prefix of.
-var rooms = [][]string{
-	{"test/gate", "test/faults", "test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/platforms", "test/model", "test/attacks", "test/containers", "test/egress", "test/wine", "test/agents", "test/agents/model", "test/firsthour"},
-	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files", "examples/host"},
-	{"cmd/accessc"},
-	{"cmd/accessc/early"},
-	{"golden"},
-	{"sandbox"},
-	{"internal/review/fleet"},
-	{"internal/review/explain", "internal/enforce/kerneltest", "internal/enforce/attested"},
-	{"internal/gate/serve"},
-	{"internal/artifact/build", "internal/host/mount", "internal/propose/allow", "internal/propose/survey", "internal/propose/learn"},
-	{"internal/enforce/start"},
-	{"internal/enforce/supervisor", "internal/agents/hook/settings", "internal/enforce/start/inherited", "internal/enforce/start/folding"},
-	{"internal/agents/hook"},
-	{"internal/agents/importer"},
-	{"internal/gate/mcp", "internal/gate/acp", "internal/agents/adopt"},
-	{"test/settings"},
-	{"internal/gate/judge/action", "internal/agents/importer/foreign"},
-	{"internal/egress", "internal/gate/judge", "internal/gate/relay"},
-	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/denial", "internal/enforce/live", "internal/enforce/supervisor/clone", "internal/denial/recorded"},
-	{"tool"},
-	{"backends/registry", "test/lsm", "test/mnt"},
-	{"backends/bubblewrap", "backends/firejail", "backends/oci"},
-	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/kubernetes", "backends/agents/srt", "backends/agents/codex", "backends/agents/claudecode", "backends/agents/cursor", "backends/agents/gemini", "backends/agents/vscode"},
-	{"backends/seatbelt/start", "backends/mounts", "backends/agents"},
-	{"backends"},
-	{"internal/host/hostfacts", "internal/host/compiled", "internal/artifact/signers"},
-	{"internal/host/approvals", "internal/gate/invocations", "internal/host/userdir", "internal/host/prompt", "internal/host/revision", "internal/host/workspace"},
-	{"compiler", "compiler/edit", "compiler/layerfile"},
-	{"compiler/presets"},
-	{"compiler/source", "compiler/resolve", "compiler/merge"},
-	{"compiler/diag"},
-	{"ruleset/rulediff"},
-	{"ruleset/rulejson"},
-	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl", "test/finding"},
-	{"ruleset"},
-	{"compiler/hostview", "internal/artifact/evidence"},
-	{"ir", "ruleset/shell"},
-	{"internal/files/wholefile"},
-	{"internal/artifact/attest"},
-	{"internal/files/bounded", "internal/host/gitconfig", "internal/files/kernelfs", "internal/text/jsonc", "internal/text/jsonrpc", "internal/files/lock", "internal/text/oserr", "internal/text/plural", "internal/process/reap", "internal/files/rmtree", "internal/files/shebang", "internal/text/shellword", "internal/text/shellword/split", "internal/text/strictjson", "internal/text/suggest", "internal/text/tomltext", "internal/text/visible"},
-	{"internal/process/once/expression"},
-	{"internal/process/once"},
-	{"internal/process/points/held"},
-	{"test/irtest/epoch", "test/await", "test/testbuild", "internal/process/points"},
+// rooms lists the rooms of the house from the top to the bottom: a directory with all the packages below it, and what
+// its packages are for. A package imports from its own room and from rooms of later lines.
+var rooms = []string{
+	"test",
+	"examples",
+	"golden",
+	"cmd",
+	"internal/review",
+	"internal/propose",
+	"sandbox",
+	"internal/agents",
+	"internal/gate",
+	"internal/enforce",
+	"internal/egress",
+	"internal/artifact",
+	"internal/denial",
+	"tool",
+	"internal/host",
+	"compiler",
+	"internal/files",
+	"ruleset",
+	"backends",
+	"ir",
+	"internal/text",
+	"internal/process",
+	"test/await",
+	"test/testbuild",
+	"test/irtest/epoch",
 }
 
 func list(t *testing.T, args ...string) []string {
@@ -70,36 +51,62 @@ func list(t *testing.T, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
-func floor(pkg string) int {
-	for i, line := range rooms {
-		for _, r := range line {
-			if r == pkg {
-				return i
+// room is the line of the innermost room that a package is in, -1 if it is in none.
+func room(pkg string) int {
+	at := -1
+	for i, r := range rooms {
+		if (pkg == r || strings.HasPrefix(pkg, r+"/")) && (at < 0 || len(r) > len(rooms[at])) {
+			at = i
+		}
+	}
+	return at
+}
+
+// TestImportsRunDown: every package is in a room, and imports nothing from a room above.
+func TestImportsRunDown(t *testing.T) {
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		t.Setenv("GOOS", system)
+		for _, line := range list(t, "-f", `{{.ImportPath}}:{{join .Imports ","}}`, "./...") {
+			pkg, imports, _ := strings.Cut(line, ":")
+			name, ours := strings.CutPrefix(pkg, module)
+			if !ours {
+				continue // this package, which has tests alone
+			}
+			from := room(name)
+			if from < 0 {
+				t.Errorf("%s is in no room", name)
+				continue
+			}
+			for _, imp := range strings.Split(imports, ",") {
+				name, ours := strings.CutPrefix(imp, module)
+				if to := room(name); ours && to < from {
+					t.Errorf("on %s %s imports %s, which is in a room above", system, pkg, name)
+				}
 			}
 		}
 	}
-	return -1
 }
 
-// TestImportsRunDown: every package has its layer, and imports nothing from above.
-func TestImportsRunDown(t *testing.T) {
-	for _, line := range list(t, "-f", `{{.ImportPath}}:{{join .Imports ","}}`, "./...") {
-		pkg, imports, _ := strings.Cut(line, ":")
-		pkg = strings.TrimPrefix(pkg+"/", module)
-		pkg = strings.TrimSuffix(pkg, "/")
-		if pkg == "" {
-			continue // this package, which holds tests alone
-		}
-		from := floor(pkg)
-		if from < 0 {
-			t.Errorf("%s has no layer", pkg)
+// TestRoomsSayWhatTheyAre: each room below internal/ has a page that says what it promises and who may call it.
+func TestRoomsSayWhatTheyAre(t *testing.T) {
+	for _, r := range rooms {
+		if !strings.HasPrefix(r, "internal/") {
 			continue
 		}
-		for _, imp := range strings.Split(imports, ",") {
-			name, ours := strings.CutPrefix(imp, module)
-			if to := floor(name); ours && to <= from && name != pkg {
-				t.Errorf("%s imports %s, which is not below it", pkg, name)
-			}
+		text, err := os.ReadFile(r + "/doc.go")
+		if err != nil {
+			t.Error(err)
+		} else if doc, _, _ := strings.Cut(string(text), "\npackage "); len(strings.Fields(doc)) < 30 {
+			t.Errorf("%s/doc.go says too little", r)
+		}
+	}
+	inside, err := os.ReadDir("internal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range inside {
+		if r := "internal/" + dir.Name(); !slices.Contains(rooms, r) {
+			t.Errorf("%s is not in the list of rooms", r)
 		}
 	}
 }

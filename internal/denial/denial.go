@@ -1,10 +1,3 @@
-// Package denial records the operations that a tool was refused: one record per refused
-// operation, for programs as a line of JSON, for people as a short summary, with the rule that
-// decided and the configuration that would permit it.
-//
-// It decides nothing: a record carries the verdict of ir.View.Decide, and Decide has confirmed
-// the configuration that a record proposes. Refusals that the kernel makes on its own are not
-// recorded.
 package denial
 
 import (

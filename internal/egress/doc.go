@@ -8,4 +8,7 @@
 //
 // A stub resolver answers the tool's questions for granted names with addresses of a private
 // pool. These addresses stand for names: a connection to one is a connection to its name.
+//
+// The command runs the proxy in a process of its own beside a tool; package start describes it and the supervisor
+// speaks to it (package wire). Nothing else calls it.
 package egress

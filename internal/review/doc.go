@@ -1,0 +1,5 @@
+// Package review is the room of what a person reads before he agrees: explain puts a policy, a change and an answer in
+// words, fleet does so for the builds of many repositories.
+//
+// Commands call it. It decides nothing: every line is a view of values that the model has computed.
+package review
