@@ -188,14 +188,3 @@ func (a *Authority) sign(h ir.Host) (*tls.Certificate, error) {
 	}
 	return &tls.Certificate{Certificate: [][]byte{leaf.Raw, a.signer.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
-
-// terminate serves a connection whose requests are judged one by one.
-func (p *Proxy) terminate(c *client, to ir.Endpoint) {
-	cert, err := p.config.Authority.certificate(to.Host)
-	if err != nil {
-		c.refused(Refusal{Op: ir.Connect{To: to}, Why: err.Error()})
-		return
-	}
-	config := &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
-	p.hand(c, tls.Server(c, config))
-}

@@ -7,16 +7,15 @@ import (
 	"net/netip"
 	"sync"
 	"time"
-
-	"github.com/accessc/accessc/ir"
 )
 
 // client is a connection of the tool. Bytes that were looked at are read again.
 type client struct {
 	net.Conn
-	proxy  *Proxy
-	origin Origin
-	by     uint64 // as in Origin
+	// listeners know the connection until it is closed.
+	listeners *listeners
+	origin    Origin
+	by        uint64 // as in Origin
 	// permit is the permission that the user gave this connection alone, nil for none.
 	permit *permission
 	// stranger is set until a connection that was not announced has said the token.
@@ -41,7 +40,7 @@ func (c *client) Read(b []byte) (int, error) {
 
 // Write implements net.Conn. A client that takes nothing is given up.
 func (c *client) Write(b []byte) (int, error) {
-	_ = c.SetWriteDeadline(time.Now().Add(c.proxy.config.Limits.Idle))
+	_ = c.SetWriteDeadline(time.Now().Add(c.listeners.config.Limits.Idle))
 	return c.Conn.Write(b)
 }
 
@@ -58,7 +57,7 @@ func (c *client) Close() error {
 		if u := c.upstream(); u != nil {
 			_ = u.Close()
 		}
-		c.proxy.drop(c.Conn)
+		c.listeners.drop(c.Conn)
 		close(c.end)
 	})
 	return err
@@ -76,7 +75,7 @@ func (c *client) upstream() net.Conn {
 // refused tells of a request of the client that was refused.
 func (c *client) refused(r Refusal) {
 	r.By = c.by
-	c.proxy.refused(r)
+	c.listeners.refused(r)
 }
 
 // carry makes the client's connection one to a host.
@@ -123,43 +122,6 @@ func (c *client) first() ([]byte, error) {
 		c.seen = buf[:n]
 	}
 	return c.seen, nil
-}
-
-// serve finds out the protocol of a connection and serves it until its end.
-func (p *Proxy) serve(c *client) {
-	o := c.origin
-	switch {
-	case o.Resolver:
-		p.serveStream(c)
-	case o.Host != ir.Host{}:
-		p.tunnel(c, o.Host, o.Port)
-	default:
-		p.greet(c)
-	}
-	_ = c.Close()
-}
-
-// greet serves a client that knows that it speaks with a proxy.
-func (p *Proxy) greet(c *client) {
-	_ = c.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
-	b, err := c.first()
-	switch {
-	case err != nil:
-	case b[0] == socksVersion:
-		p.socks(c)
-	case b[0] == socks4Version:
-		_, _ = c.Write([]byte{0, socks4Rejected, 0, 0, 0, 0, 0, 0})
-	default:
-		p.hand(c, c)
-	}
-}
-
-// hand gives a connection to the HTTP server and waits for its end.
-func (p *Proxy) hand(c *client, carrier net.Conn) {
-	_ = c.SetDeadline(time.Time{})
-	if p.plain.give(carrier) {
-		<-c.end
-	}
 }
 
 // feed is a listener for connections that were accepted elsewhere.

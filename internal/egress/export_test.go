@@ -18,7 +18,7 @@ var ErrInternal error = errInternal
 // Made connects to an address for a name.
 func (p *Proxy) Made(a netip.Addr, port uint16) (net.Conn, error) {
 	to := ir.Endpoint{Scheme: schemeStream, Host: ir.Host{Kind: ir.HostName, Name: "own.example"}, Port: port}
-	return p.made(context.Background(), to, netip.AddrPortFrom(a, port))
+	return p.dialer.made(context.Background(), to, netip.AddrPortFrom(a, port))
 }
 
 // text is a connection from which some bytes can be read.
@@ -60,9 +60,9 @@ func Socks(b []byte) (h ir.Host, port uint16, granted bool, left int) {
 
 // Target returns where a request by a connection goes, and why it is refused, empty if it is not.
 func (p *Proxy) Target(o Origin, r *http.Request) (to ir.Endpoint, why string) {
-	to, _, why = p.target(&client{origin: o}, r)
+	to, _, why = p.requests.target(&client{origin: o}, r)
 	if why == "" {
-		_, why = p.acceptable(to, r)
+		_, why = p.requests.acceptable(to, r)
 	}
 	return to, why
 }
@@ -85,7 +85,9 @@ func (p *Proxy) Expects(from netip.AddrPort) bool {
 }
 
 // Answer answers a DNS message of the tool, nil if it is none.
-func (p *Proxy) Answer(ctx context.Context, query []byte) []byte { return p.answerTo(ctx, query, 0) }
+func (p *Proxy) Answer(ctx context.Context, query []byte) []byte {
+	return p.stub.answerTo(ctx, query, 0)
+}
 
 // Pool returns the addresses that stand for names.
 func (p *Proxy) Pool() *Pool { return p.pool }

@@ -54,26 +54,32 @@ func isatap(b [16]byte) bool {
 	return b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
+// filter says which addresses of a granted name, and which aliases, may be dialled.
+type filter struct {
+	*run
+	judge *judge
+}
+
 // internal reports whether an address leads somewhere that names of the internet do not: to this
 // host, its neighbours or its operator.
-func (p *Proxy) internal(a netip.Addr) bool {
+func (f *filter) internal(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
-	if v4, ok := inner(a); ok && p.internal(v4) {
+	if v4, ok := inner(a); ok && f.internal(v4) {
 		return true
 	}
 	return !a.IsGlobalUnicast() || a.IsPrivate() ||
-		slices.ContainsFunc(special, func(s netip.Prefix) bool { return s.Contains(a) }) || p.owns(a)
+		slices.ContainsFunc(special, func(s netip.Prefix) bool { return s.Contains(a) }) || f.owns(a)
 }
 
-func (p *Proxy) owns(a netip.Addr) bool {
-	return p.config.Own != nil && slices.Contains(p.config.Own(), a)
+func (f *filter) owns(a netip.Addr) bool {
+	return f.config.Own != nil && slices.Contains(f.config.Own(), a)
 }
 
 // denied reports whether a rule about an address denies a host that a rule about a name
 // allows.
-func (p *Proxy) denied(ctx context.Context, to ir.Endpoint, a netip.Addr) bool {
+func (f *filter) denied(ctx context.Context, to ir.Endpoint, a netip.Addr) bool {
 	to.Host = ir.Host{Kind: ir.HostAddr, Addr: a}
-	v := p.judging(ctx).Reach(to)
+	v := f.judge.judging(ctx).Reach(to)
 	r := rule(v)
 	return !v.Allowed() && r != nil && r.Host == to.Host
 }
@@ -81,13 +87,13 @@ func (p *Proxy) denied(ctx context.Context, to ir.Endpoint, a netip.Addr) bool {
 // deniedName reports whether a rule about a name denies a host that a name which a rule allows is an alias of. A rule
 // about all hosts says nothing about it: most aliases lead to networks that no rule names.
 // See RATIONALE D367.
-func (p *Proxy) deniedName(ctx context.Context, to ir.Endpoint, name string) bool {
+func (f *filter) deniedName(ctx context.Context, to ir.Endpoint, name string) bool {
 	host, err := resolve.Host(name)
 	if err != nil {
 		return false // no rule can name it
 	}
 	to.Host = host
-	v := p.judging(ctx).Reach(to)
+	v := f.judge.judging(ctx).Reach(to)
 	r := rule(v)
 	return !v.Allowed() && r != nil && r.Host.Kind != ir.HostAny
 }
@@ -113,48 +119,19 @@ const (
 	errNames    = withheld("too many names below one wildcard within a minute")
 )
 
-// addresses resolves a host once and returns the addresses that may be dialled for it.
-func (p *Proxy) addresses(ctx context.Context, to ir.Endpoint) ([]netip.Addr, error) {
-	if to.Host.Kind == ir.HostAddr {
-		return []netip.Addr{to.Host.Addr}, p.literal(ctx, to)
-	}
-	found, err := p.resolve(ctx, to.Host.Name)
-	if err != nil {
-		return nil, err
-	}
-	if slices.ContainsFunc(found.Aliases, func(name string) bool { return p.deniedName(ctx, to, name) }) {
-		return nil, errAlias
-	}
-	var out []netip.Addr
-	reason := errInternal
-	for _, a := range found.Addrs {
-		a = a.Unmap().WithZone("")
-		switch {
-		case p.denied(ctx, to, a):
-			reason = errDenied
-		case !p.internal(a) || p.names(ctx, to, a):
-			out = append(out, a)
-		}
-	}
-	if len(out) == 0 && len(found.Addrs) > 0 {
-		return nil, reason
-	}
-	return out, nil
-}
-
 // literal says why an address that a wildcard grants may not be dialled. One that leads to an
 // IPv4 address needs a rule for that, too, unless a rule names it.
-func (p *Proxy) literal(ctx context.Context, to ir.Endpoint) error {
+func (f *filter) literal(ctx context.Context, to ir.Endpoint) error {
 	a := to.Host.Addr
-	if p.names(ctx, to, a) {
+	if f.names(ctx, to, a) {
 		return nil
 	}
-	if p.internal(a) {
+	if f.internal(a) {
 		return errInternal
 	}
 	if v4, ok := inner(a); ok {
 		to.Host = ir.Host{Kind: ir.HostAddr, Addr: v4}
-		if !p.judging(ctx).Reach(to).Allowed() {
+		if !f.judge.judging(ctx).Reach(to).Allowed() {
 			return errInner
 		}
 	}
@@ -163,9 +140,9 @@ func (p *Proxy) literal(ctx context.Context, to ir.Endpoint) error {
 
 // names reports whether a rule for this very address grants the request. One for localhost is
 // about the loopback addresses.
-func (p *Proxy) names(ctx context.Context, to ir.Endpoint, a netip.Addr) bool {
+func (f *filter) names(ctx context.Context, to ir.Endpoint, a netip.Addr) bool {
 	to.Host = ir.Host{Kind: ir.HostAddr, Addr: a}
-	v := p.judging(ctx).Reach(to)
+	v := f.judge.judging(ctx).Reach(to)
 	r := rule(v)
 	return v.Allowed() && r != nil && (r.Host.Kind == ir.HostAddr || r.Host.Kind == ir.HostName && a.IsLoopback())
 }

@@ -23,9 +23,9 @@ type flow struct {
 // copyBoth moves bytes in both directions until both have ended or nothing moves. Where they rest on a grant, it also waits
 // until the host has taken them: they would go on after a revocation.
 // See RATIONALE D348.
-func (p *Proxy) copyBoth(ctx context.Context, c *client, upstream net.Conn, lent bool) {
+func (t *tunnels) copyBoth(ctx context.Context, c *client, upstream net.Conn, lent bool) {
 	_ = c.SetDeadline(time.Time{})
-	f := &flow{one: c.Conn, other: upstream, idle: p.config.Limits.Idle}
+	f := &flow{one: c.Conn, other: upstream, idle: t.config.Limits.Idle}
 	f.moved.Store(time.Now().UnixNano())
 	f.watch = time.AfterFunc(f.idle, f.check)
 	both := make(chan struct{})

@@ -14,7 +14,8 @@ import (
 func TestOverridingHeaders(t *testing.T) {
 	host := ir.Host{Kind: ir.HostName, Name: "example.com"}
 	rules := []ir.NetRule{{Host: host, Scheme: "https", Path: []string{"v1"}, Methods: []string{"GET"}, Allow: true}}
-	p := &Proxy{config: Config{Policy: ir.NewView(&ir.Tool{Name: "t", Net: rules}, ir.Linux, ir.Facts{})}}
+	shared := &run{config: &Config{Policy: ir.NewView(&ir.Tool{Name: "t", Net: rules}, ir.Linux, ir.Facts{})}}
+	p := &requests{run: shared, judge: newJudge(shared)}
 	to := ir.Endpoint{Scheme: "https", Host: host, Port: 443, Path: []string{"v1"}}
 	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/v1"}, Header: http.Header{"X-Other": {"/v2"}}}
 	if _, why := p.acceptable(to, r); why != "" {

@@ -39,12 +39,12 @@ var errHello = errors.New("hello read")
 const maxHellos = 1024
 
 // hello reads a TLS ClientHello when its turn comes, within the time of the handshake.
-func (p *Proxy) hello(c *client) (hello, error) {
-	late := time.NewTimer(p.config.Limits.Handshake)
+func (t *tunnels) hello(c *client) (hello, error) {
+	late := time.NewTimer(t.config.Limits.Handshake)
 	defer late.Stop()
 	select {
-	case p.hellos <- struct{}{}:
-		defer func() { <-p.hellos }()
+	case t.hellos <- struct{}{}:
+		defer func() { <-t.hellos }()
 		return readHello(c)
 	case <-late.C:
 		return hello{}, os.ErrDeadlineExceeded

@@ -4,16 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -40,30 +38,53 @@ func clientOf(ctx context.Context) *client {
 	return nil
 }
 
+// requests serve the HTTP of the tool: each request is judged, and sent to its host by senders.
+type requests struct {
+	*run
+	judge   *judge
+	dialer  *dialer
+	tunnels *tunnels
+	senders *senders
+	server  *http.Server
+	slots   chan struct{} // bounds the requests at once
+	buffers buffers
+}
+
+func newRequests(r *run, j *judge, d *dialer, t *tunnels) *requests {
+	limits := r.config.Limits
+	s := &requests{run: r, judge: j, dialer: d, tunnels: t, senders: newSenders(r, j, d), slots: make(chan struct{}, limits.Connections)}
+	s.server = &http.Server{
+		Handler: http.HandlerFunc(s.request), ConnContext: withOrigin, ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: limits.Handshake, IdleTimeout: limits.Idle, MaxHeaderBytes: limits.Header,
+		DisableGeneralOptionsHandler: true,
+	}
+	return s
+}
+
 // request answers a request of the tool.
-func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
+func (s *requests) request(w http.ResponseWriter, r *http.Request) {
 	c := clientOf(r.Context())
-	if !p.passes(w, r, c) {
+	if !s.passes(w, r, c) {
 		return
 	}
 	if r.Method == http.MethodConnect {
-		p.connect(w, r, c)
+		s.connect(w, r, c)
 		return
 	}
 	select {
-	case p.requests <- struct{}{}:
-		defer func() { <-p.requests }()
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
 	default:
 		fail(w, whyBusy, http.StatusServiceUnavailable)
 		return
 	}
-	to, code, why := p.target(c, r)
+	to, code, why := s.target(c, r)
 	if why == "" {
-		code, why = p.acceptable(to, r)
+		code, why = s.acceptable(to, r)
 	}
 	op := ir.Connect{To: to, Method: r.Method}
 	if why != "" {
-		p.refuse(w, c, Refusal{Op: op, Why: why}, code)
+		s.refuse(w, c, Refusal{Op: op, Why: why}, code)
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -73,11 +94,11 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		over.stream = http.NewResponseController(w)
 	}
 	judge := func(p Policy) ir.Verdict { return p.Request(to, r.Method) }
-	v, once, end := p.decided(ctx, c.permit, matter{op: op, judge: judge, by: c.by, noted: true, cut: over.cut})
+	v, once, end := s.judge.decided(ctx, c.permit, matter{op: op, judge: judge, by: c.by, noted: true, cut: over.cut})
 	defer end()
 	defer over.end()
 	if !v.Allowed() {
-		p.refuse(w, c, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
+		s.refuse(w, c, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
 		return
 	}
 	if !webSocket(r.Header) {
@@ -85,160 +106,38 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		// HTTP/2, whose requests would not be judged.
 		r.Header.Del("Upgrade")
 	}
-	add, why := p.injection(to, v, r)
+	add, why := s.config.Secrets.injection(to, v, r)
 	if why != "" {
-		p.refuse(w, c, Refusal{Op: op, Why: why}, http.StatusForbidden)
+		s.refuse(w, c, Refusal{Op: op, Why: why}, http.StatusForbidden)
 		return
 	}
-	ctx = judgedBy(ctx, p.policy(once))
-	via, err := p.forwarder(ctx, to)
+	ctx = judgedBy(ctx, s.judge.policy(once))
+	via, err := s.dialer.forwarder(ctx, to)
 	if err != nil {
-		p.unreached(w, c, to, err)
+		s.unreached(w, c, to, err)
 		return
 	}
-	by, transport := carriage{to: to, via: via, once: once}, p.transport
-	if p.lent.carries(v, once) {
-		by.lent, transport = judge, p.lent.transport
+	by, transport := carriage{to: to, via: via, once: once}, s.senders.shared
+	if s.judge.lent.carries(v, once) {
+		by.lent, transport = judge, s.judge.lent.transport
 	}
-	add.through(p.forward(c, to, transport)).ServeHTTP(w, r.WithContext(context.WithValue(ctx, carriageKey{}, by)))
+	add.through(s.forward(c, to, transport)).ServeHTTP(w, r.WithContext(context.WithValue(ctx, carriageKey{}, by)))
 }
 
 func webSocket(h http.Header) bool {
 	return len(h["Upgrade"]) == 1 && strings.EqualFold(h.Get("Upgrade"), "websocket")
 }
 
-// target is where a request goes. In a tunnel it must be for the tunnel's host. A Host beside an
-// absolute target counts for nothing (RFC 9112, 3.2.2) and is not forwarded.
-func (p *Proxy) target(c *client, r *http.Request) (to ir.Endpoint, code int, why string) {
-	host, port := c.origin.Host, c.origin.Port
-	scheme := schemeHTTP
-	if r.TLS != nil {
-		scheme = schemeHTTPS
-	}
-	named, at, err := authority(r.Host, scheme)
-	switch {
-	case malformed(r):
-		return to, http.StatusBadRequest, whyMalformed
-	case err != nil:
-		return to, http.StatusBadRequest, err.Error()
-	case host == (ir.Host{}) && (!r.URL.IsAbs() || r.URL.Scheme != schemeHTTP):
-		return to, http.StatusBadRequest, whyNotAbsolute
-	case host == (ir.Host{}):
-		host, port = p.meant(named), at
-	case r.URL.IsAbs() && r.URL.Scheme != scheme, !means(named, host) || at != port:
-		why = fmt.Sprintf("a request for %s came by a connection to %s", r.Host, hostPort(ir.Endpoint{Host: host, Port: port}))
-		return to, http.StatusMisdirectedRequest, why
-	}
-	return ir.Endpoint{Scheme: scheme, Host: host, Port: port, Path: resolve.Segments(r.URL.EscapedPath())}, 0, ""
-}
-
-// means reports whether a name is that of the host that a connection goes to. A client that wants
-// localhost connects to an address.
-func means(named, host ir.Host) bool {
-	return named == host || named == (ir.Host{Kind: ir.HostName, Name: ir.Localhost}) && host.Kind == ir.HostAddr && host.Addr.Unmap().IsLoopback()
-}
-
-// malformed reports whether a target has parts that programs read in different ways, whatever
-// the rules are. The query may have a backslash: it belongs to the server. HTTP/2 has room for a
-// second and a third host in the path and in a field.
-func malformed(r *http.Request) bool {
-	for _, host := range r.Header["Host"] {
-		if host != r.Host {
-			return true
-		}
-	}
-	if r.URL.IsAbs() && r.URL.Host != r.Host {
-		return true
-	}
-	path, _, _ := strings.Cut(r.RequestURI, "?")
-	return r.URL.User != nil || r.URL.Opaque != "" || strings.ContainsFunc(r.RequestURI, outside) || strings.Contains(path, "\\")
-}
-
-// outside reports whether a target cannot have a character (RFC 3986, 2; RFC 9112, 3.2). Some servers end the target at
-// a blank of Latin-1 as well, and HTTP/2 carries them all.
-func outside(c rune) bool { return c <= ' ' || c > '~' }
-
-// authority parses a host with an optional port (RFC 3986, 3.2).
-func authority(s, scheme string) (ir.Host, uint16, error) {
-	name, port := s, ir.DefaultPort(scheme)
-	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
-		n, err := strconv.ParseUint(s[i+1:], 10, 16)
-		if err != nil || n == 0 {
-			return ir.Host{}, 0, fmt.Errorf("found the port %q, expected 1 to 65535", s[i+1:])
-		}
-		name, port = s[:i], uint16(n)
-	}
-	h, err := resolve.Host(name)
-	if err != nil {
-		return ir.Host{}, 0, err
-	}
-	if port == 0 {
-		return ir.Host{}, 0, errors.New("found no port")
-	}
-	return h, port, nil
-}
-
-// acceptable refuses requests that servers may understand in another way than the policy.
-func (p *Proxy) acceptable(to ir.Endpoint, r *http.Request) (code int, why string) {
-	if strings.EqualFold(r.Method, http.MethodTrace) || strings.EqualFold(r.Method, "TRACK") {
-		return http.StatusMethodNotAllowed, whyTrace
-	}
-	if !p.policy(nil).Finer(to) {
-		return 0, ""
-	}
-	switch {
-	case ambiguous(r.URL):
-		return http.StatusBadRequest, whyAmbiguous
-	case strings.ToUpper(r.Method) != r.Method, overridden(r):
-		return http.StatusBadRequest, whyOverride
-	}
-	return 0, ""
-}
-
-// ambiguous reports whether servers read a path in different ways.
-func ambiguous(u *url.URL) bool {
-	path := u.EscapedPath()
-	if u.Opaque != "" || !strings.HasPrefix(path, "/") && path != "" || strings.Contains(path, "//") || strings.ContainsAny(path, "\\;") {
-		return true
-	}
-	for segment := range strings.SplitSeq(path, "/") {
-		if segment == "." || segment == ".." {
-			return true
-		}
-	}
-	if misread(path) {
-		return true
-	}
-	// A percent-encoded character that needs no encoding, or that separates or ends segments
-	// where a server decodes first.
-	for rest := path; ; {
-		_, after, found := strings.Cut(rest, "%")
-		if !found {
-			return false
-		}
-		n, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
-		if err != nil || len(after) < 2 || n < ' ' || n == 0x7f || strings.ContainsRune("./\\%;?#", rune(n)) || unreserved(byte(n)) {
-			return true
-		}
-		rest = after[2:]
-	}
-}
-
-// unreserved reports whether a character never needs encoding (RFC 3986, 2.3).
-func unreserved(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
-}
-
 // refuse answers a request that is not forwarded.
-func (p *Proxy) refuse(w http.ResponseWriter, c *client, r Refusal, code int) {
+func (s *requests) refuse(w http.ResponseWriter, c *client, r Refusal, code int) {
 	c.refused(r)
-	deny(w, p.sentence(r), code)
+	deny(w, s.sentence(r), code)
 }
 
 // connect serves a CONNECT request: a tunnel to a host and port.
-func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
+func (s *requests) connect(w http.ResponseWriter, r *http.Request, c *client) {
 	if c.origin.Host != (ir.Host{}) || r.ProtoMajor != 1 {
-		p.refuse(w, c, Refusal{Op: ir.Connect{}, Why: whyNested}, http.StatusMethodNotAllowed)
+		s.refuse(w, c, Refusal{Op: ir.Connect{}, Why: whyNested}, http.StatusMethodNotAllowed)
 		return
 	}
 	h, port, err := authority(r.Host, "")
@@ -246,11 +145,11 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 		err = errors.New(whyMalformed)
 	}
 	if err != nil {
-		p.refuse(w, c, Refusal{Op: ir.Connect{}, Why: err.Error()}, http.StatusBadRequest)
+		s.refuse(w, c, Refusal{Op: ir.Connect{}, Why: err.Error()}, http.StatusBadRequest)
 		return
 	}
-	h = p.meant(h)
-	refused, ok := p.admits(r.Context(), c, h, port)
+	h = s.pool.meant(h)
+	refused, ok := s.judge.admits(r.Context(), c, h, port)
 	_, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
@@ -263,18 +162,18 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 	}
 	if !ok {
 		c.refused(refused)
-		answer(c, http.StatusForbidden, p.sentence(refused))
+		answer(c, http.StatusForbidden, s.sentence(refused))
 		return
 	}
-	upstream, to, err := p.dialed(p.ctx, c.permit, h, port)
+	upstream, to, err := s.dialer.dialed(s.ctx, c.permit, h, port)
 	if err != nil {
-		p.failed(c, to, err)
+		s.failed(c, to, err)
 		answer(c, failure(err), "accessc: "+err.Error())
 		return
 	}
 	c.carry(Origin{Host: h, Port: port, Upstream: upstream})
 	if _, err := c.Write([]byte("HTTP/1.1 200 Connection established\r\n\r\n")); err == nil {
-		p.tunnel(c, h, port)
+		s.tunnels.tunnel(c, h, port)
 	}
 }
 
@@ -296,13 +195,13 @@ var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-
 var errUpgrade = errors.New("the server changes the protocol without having been asked")
 
 // forward sends judged requests to a host, which gets the name that was judged.
-func (p *Proxy) forward(c *client, to ir.Endpoint, by *http.Transport) *httputil.ReverseProxy {
+func (s *requests) forward(c *client, to ir.Endpoint, by *http.Transport) *httputil.ReverseProxy {
 	host := hostPort(to)
 	if to.Port == ir.DefaultPort(to.Scheme) {
 		host = to.Host.String()
 	}
 	return &httputil.ReverseProxy{
-		Transport: by, FlushInterval: -1, ErrorLog: p.server.ErrorLog, BufferPool: &p.buffers,
+		Transport: by, FlushInterval: -1, ErrorLog: s.server.ErrorLog, BufferPool: &s.buffers,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.Scheme, host, host
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
@@ -313,13 +212,13 @@ func (p *Proxy) forward(c *client, to ir.Endpoint, by *http.Transport) *httputil
 			}
 		},
 		ModifyResponse: acceptableAnswer,
-		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, err error) { p.unreached(w, c, to, err) },
+		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, err error) { s.unreached(w, c, to, err) },
 	}
 }
 
 // unreached answers a request whose host was not reached.
-func (p *Proxy) unreached(w http.ResponseWriter, c *client, to ir.Endpoint, err error) {
-	p.failed(c, to, err)
+func (s *requests) unreached(w http.ResponseWriter, c *client, to ir.Endpoint, err error) {
+	s.failed(c, to, err)
 	say := fail
 	if errors.Is(err, errInternal) {
 		say = deny

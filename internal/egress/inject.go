@@ -63,13 +63,13 @@ type injection struct {
 	next   http.RoundTripper
 }
 
-// injection is the credential of the rule that grants a request, nil for none.
-func (p *Proxy) injection(to ir.Endpoint, v ir.Verdict, r *http.Request) (in *injection, why string) {
+// injection is the credential of the rule that grants a request, nil for none. A run may have no secrets.
+func (s *Secrets) injection(to ir.Endpoint, v ir.Verdict, r *http.Request) (in *injection, why string) {
 	granting := rule(v)
 	if granting == nil || granting.Credential == nil {
 		return nil, ""
 	}
-	c, s := granting.Credential, p.config.Secrets
+	c := granting.Credential
 	switch {
 	case to.Scheme != schemeHTTPS || r.TLS == nil:
 		return nil, whyPlain

@@ -48,29 +48,29 @@ func local(name string) bool {
 }
 
 // resolve looks up a name that was judged.
-func (p *Proxy) resolve(ctx context.Context, name string) (Found, error) {
+func (d *dialer) resolve(ctx context.Context, name string) (Found, error) {
 	if local(name) {
 		return Found{Addrs: loopback}, nil
 	}
-	if err := p.countName(ctx, ir.Endpoint{Host: ir.Host{Kind: ir.HostName, Name: name}}); err != nil {
+	if err := d.judge.countName(ctx, ir.Endpoint{Host: ir.Host{Kind: ir.HostName, Name: name}}); err != nil {
 		return Found{}, err
 	}
-	return p.config.Resolve(ctx, name)
+	return d.config.Resolve(ctx, name)
 }
 
 // countName refuses a name beyond those that may be looked up below its wildcard. A rule about all hosts has no bound.
 // See RATIONALE D110.
-func (p *Proxy) countName(ctx context.Context, to ir.Endpoint) error {
-	if r := rule(p.judging(ctx).Named(to.Host)); r != nil && r.Host.Kind == ir.HostSuffix && !p.wild.take(r.Host.Name, to.Host.Name) {
+func (j *judge) countName(ctx context.Context, to ir.Endpoint) error {
+	if r := rule(j.judging(ctx).Named(to.Host)); r != nil && r.Host.Kind == ir.HostSuffix && !j.wild.take(r.Host.Name, to.Host.Name) {
 		return errNames
 	}
 	return nil
 }
 
 // meant returns the name that an address of the pool stands for, other hosts as they are.
-func (p *Proxy) meant(h ir.Host) ir.Host {
+func (p *Pool) meant(h ir.Host) ir.Host {
 	if h.Kind == ir.HostAddr {
-		if named, ok := p.pool.Host(h.Addr); ok {
+		if named, ok := p.Host(h.Addr); ok {
 			return named
 		}
 	}

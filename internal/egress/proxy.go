@@ -3,15 +3,9 @@ package egress
 import (
 	"context"
 	"crypto/x509"
-	"errors"
-	"io"
-	"log"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/accessc/accessc/ir"
@@ -104,277 +98,83 @@ type Origin struct {
 	permit *permission
 }
 
-// Proxy serves the tool of one run.
-type Proxy struct {
-	config    Config
-	pool      *Pool
-	tcp       []net.Listener // IPv4, and IPv6 where the host has it
-	plain     *feed          // connections that carry HTTP
-	server    *http.Server
-	transport *http.Transport
-	buffers   buffers
-	ctx       context.Context
-	cancel    context.CancelFunc
-	wild      wildcards
-	questions chan struct{}
-	slots     chan struct{}
-	requests  chan struct{}
-	hellos    chan struct{}
-	// lent has the grants of the run, nil where none are given. asking bounds the questions that wait.
-	lent    *lending
-	asking  chan struct{}
-	running sync.WaitGroup
+// run is what all parts of a proxy share: the configuration, the names that stand for addresses, and the run's end.
+type run struct {
+	config *Config
+	pool   *Pool
+	ctx    context.Context
+	cancel context.CancelFunc
+}
 
-	mu       sync.Mutex
-	expected map[netip.AddrPort][]*announcement // in the order of their connections
-	open     map[io.Closer]struct{}
-	closed   bool
+// Proxy serves the tool of one run. Its parts, from the socket to the host: listeners take the tool's connections, the
+// greeter finds out what they speak, requests and tunnels serve HTTP and other bytes, the stub answers questions for
+// names, judge decides and asks the user, and the dialer connects, to addresses that the filter lets through.
+type Proxy struct {
+	*run
+	*listeners
+	judge    *judge
+	dialer   *dialer
+	stub     *stub
+	requests *requests
 }
 
 // Start listens on the loopback addresses.
 func Start(config Config) (*Proxy, error) {
-	p := &Proxy{
-		config: config, pool: newPool(config.Limits.Names), plain: newFeed(), slots: make(chan struct{}, config.Limits.Connections),
-		expected: map[netip.AddrPort][]*announcement{}, open: map[io.Closer]struct{}{}, questions: make(chan struct{}, config.Limits.Questions),
-		requests: make(chan struct{}, config.Limits.Connections), hellos: make(chan struct{}, maxHellos),
-		wild: wildcards{most: config.Limits.Wildcard, seen: map[string]*minute{}},
+	r := &run{config: &config, pool: newPool(config.Limits.Names)}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	p := &Proxy{run: r, listeners: newListeners(r), judge: newJudge(r)}
+	p.dialer = newDialer(r, p.judge)
+	p.stub = &stub{
+		run: r, judge: p.judge, dialer: p.dialer, listeners: p.listeners, questions: make(chan struct{}, config.Limits.Questions),
 	}
-	p.lent, p.asking = newLending(&config), make(chan struct{}, maxAsking)
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	if err := p.listen("127.0.0.1:0"); err != nil {
-		p.cancel()
+	through := &tunnels{
+		run: r, judge: p.judge, dialer: p.dialer, listeners: p.listeners, plain: newFeed(), hellos: make(chan struct{}, maxHellos),
+	}
+	p.requests = newRequests(r, p.judge, p.dialer, through)
+	first := &greeter{run: r, judge: p.judge, dialer: p.dialer, stub: p.stub, tunnels: through}
+	if err := p.listen("127.0.0.1:0", first.serve); err != nil {
+		r.cancel()
 		return nil, err
 	}
 	// A host without IPv6 has no such address, and its tools no such sockets.
-	_ = p.listen("[::1]:0")
-	p.server = &http.Server{
-		Handler: http.HandlerFunc(p.request), ConnContext: withOrigin, ErrorLog: log.New(io.Discard, "", 0),
-		ReadHeaderTimeout: config.Limits.Handshake, IdleTimeout: config.Limits.Idle, MaxHeaderBytes: config.Limits.Header,
-		DisableGeneralOptionsHandler: true,
-	}
-	p.transport = p.newTransport()
-	if p.lent != nil {
-		p.lent.transport = p.newTransport()
-	}
+	_ = p.listen("[::1]:0", first.serve)
 	p.running.Add(1)
 	go func() {
 		defer p.running.Done()
-		_ = p.server.Serve(p.plain)
+		_ = p.requests.server.Serve(through.plain)
 	}()
 	return p, nil
 }
 
-// listen opens the sockets for one loopback address.
-func (p *Proxy) listen(address string) error {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return err
-	}
-	p.tcp = append(p.tcp, l)
-	p.running.Add(1)
-	go p.accept(l)
-	return nil
-}
+// Grant puts a grant about a host and port in force, or with whole one about all that its rule covers.
+func (p *Proxy) Grant(id int, to ir.Endpoint, whole bool) { p.judge.lent.grant(id, to, whole) }
 
-func addrPort(a net.Addr) netip.AddrPort {
-	switch a := a.(type) {
-	case *net.TCPAddr:
-		return netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), a.AddrPort().Port())
-	}
-	return netip.AddrPort{}
-}
-
-func (p *Proxy) listens6() bool { return len(p.tcp) > 1 }
-
-// Listener returns the address for connections of a family, false where this host has none.
-func (p *Proxy) Listener(v6 bool) (netip.AddrPort, bool) {
-	if v6 && !p.listens6() {
-		return netip.AddrPort{}, false
-	}
-	return addrPort(p.tcp[index(v6)].Addr()), true
-}
-
-func index(v6 bool) int {
-	if v6 {
-		return 1
-	}
-	return 0
-}
-
-// An announcement is a connection that was announced and has not come yet.
-type announcement struct {
-	origin Origin
-	expiry *time.Timer
-}
-
-func (a *announcement) drop() {
-	a.expiry.Stop()
-	if a.origin.Upstream != nil {
-		_ = a.origin.Upstream.Close()
-	}
-}
-
-// Expect announces a connection from a local address. Others are closed unless there is a token:
-// they are not the tool's. The caller takes the announcement back if it does not connect; it expires, so that it
-// is not another program's that gets the address later.
-func (p *Proxy) Expect(from netip.AddrPort, o Origin) {
-	a := &announcement{origin: o}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	a.expiry = time.AfterFunc(p.config.Limits.Handshake, func() { p.forget(from, a) })
-	if p.closed {
-		a.drop()
-		return
-	}
-	// One that was reset may wait to be accepted while its port is used again.
-	p.expected[from] = append(p.expected[from], a)
-}
-
-// Forget takes back the last announcement of Expect.
-func (p *Proxy) Forget(from netip.AddrPort) { p.forget(from, nil) }
-
-// forget takes an announcement back, nil for the last one.
-func (p *Proxy) forget(from netip.AddrPort, only *announcement) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	list := p.expected[from]
-	i := len(list) - 1
-	if only != nil {
-		i = slices.Index(list, only)
-	}
-	if i < 0 {
-		return
-	}
-	list[i].drop()
-	p.keep(from, slices.Delete(list, i, i+1))
-}
-
-// keep sets the announcements of an address.
-func (p *Proxy) keep(from netip.AddrPort, list []*announcement) {
-	if len(list) == 0 {
-		delete(p.expected, from)
-		return
-	}
-	p.expected[from] = list
-}
-
-// announced returns the origin of a connection that came, once.
-func (p *Proxy) announced(from netip.AddrPort) (Origin, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	list := p.expected[from]
-	if len(list) == 0 {
-		return Origin{}, false
-	}
-	p.keep(from, list[1:])
-	list[0].expiry.Stop()
-	return list[0].origin, true
-}
-
-// accept takes connections that were announced.
-func (p *Proxy) accept(l net.Listener) {
-	defer p.running.Done()
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			var temporary interface{ Temporary() bool }
-			if errors.As(err, &temporary) && temporary.Temporary() {
-				time.Sleep(10 * time.Millisecond) // no descriptors are left: wait for some
-				continue
-			}
-			return
-		}
-		o, announced := p.announced(addrPort(conn.RemoteAddr()))
-		if !announced && p.config.Token == "" || !p.admit(conn) {
-			_ = conn.Close()
-			if o.Upstream != nil {
-				_ = o.Upstream.Close()
-			}
-			continue
-		}
-		go func() {
-			defer p.running.Done()
-			p.serve(&client{Conn: conn, proxy: p, origin: o, by: o.By, permit: o.permit, stranger: !announced, end: make(chan struct{})})
-		}()
-	}
-}
-
-// admit takes a slot for a connection of the tool, which drop gives back.
-func (p *Proxy) admit(c io.Closer) bool {
-	select {
-	case p.slots <- struct{}{}:
-	default:
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		<-p.slots
-		return false
-	}
-	p.open[c] = struct{}{}
-	p.running.Add(1)
-	return true
-}
-
-func (p *Proxy) drop(c io.Closer) {
-	p.untrack(c)
-	<-p.slots
-}
-
-// track remembers an open connection, so that Close ends it.
-func (p *Proxy) track(c io.Closer) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return false
-	}
-	p.open[c] = struct{}{}
-	return true
-}
-
-func (p *Proxy) untrack(c io.Closer) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.open, c)
+// Revoke takes a grant back, ends the connections and requests that rested on it, and returns when
+// they have ended. After an error the proxy must end.
+func (p *Proxy) Revoke(id int) error {
+	return p.judge.lent.revoke(id, p.requests.senders.idle)
 }
 
 // Close ends all connections.
 func (p *Proxy) Close() {
 	p.cancel()
-	for _, l := range p.tcp {
-		_ = l.Close()
-	}
-	p.mu.Lock()
-	p.closed = true
-	for c := range p.open {
-		_ = c.Close()
-	}
-	for _, list := range p.expected {
-		for _, a := range list {
-			a.drop()
-		}
-	}
-	clear(p.expected)
-	p.mu.Unlock()
-	_ = p.server.Close()
-	p.transport.CloseIdleConnections()
-	if p.lent != nil {
-		p.lent.transport.CloseIdleConnections()
-	}
+	p.listeners.close()
+	_ = p.requests.server.Close()
+	p.requests.senders.idle()
 	p.running.Wait()
 }
 
-func (p *Proxy) refused(r Refusal) {
-	if p.config.Refused != nil {
-		p.config.Refused(r)
+// refused reports a refusal.
+func (r *run) refused(what Refusal) {
+	if r.config.Refused != nil {
+		r.config.Refused(what)
 	}
 }
 
 // sentence says a refusal in the words of every report.
-func (p *Proxy) sentence(r Refusal) string {
-	if r.Why != "" {
-		return "accessc: " + r.Why
+func (r *run) sentence(what Refusal) string {
+	if what.Why != "" {
+		return "accessc: " + what.Why
 	}
-	return "accessc: " + p.config.Sentence(r.Op, r.Verdict)
+	return "accessc: " + r.config.Sentence(what.Op, what.Verdict)
 }

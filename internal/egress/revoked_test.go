@@ -18,9 +18,10 @@ func lender() *Proxy {
 		tool.MayNet = append(tool.MayNet, ir.NetRule{Host: ir.Host{Kind: ir.HostName, Name: name}, Allow: true})
 	}
 	live := ir.NewLive(tool, ir.Linux, ir.Facts{})
-	p := &Proxy{config: Config{Policy: live.Own(), Live: live}, transport: &http.Transport{}}
-	p.lent = newLending(&p.config)
-	p.lent.transport = &http.Transport{}
+	r := &run{config: &Config{Policy: live.Own(), Live: live}}
+	j := newJudge(r)
+	p := &Proxy{run: r, judge: j, requests: newRequests(r, j, newDialer(r, j), nil)}
+	j.lent.transport = &http.Transport{}
 	return p
 }
 
@@ -36,7 +37,7 @@ func TestRevokedBesideAnother(t *testing.T) {
 	for id, name := range map[int]string{1: "a.example", 2: "b.example"} {
 		p.Grant(id, at(name), false)
 		var end func()
-		v, ended := p.rest(nil, matter{
+		v, ended := p.judge.rest(nil, matter{
 			op: ir.Connect{To: at(name)}, judge: func(p Policy) ir.Verdict {
 				return p.Request(at(name),
 					http.MethodGet)
@@ -70,7 +71,7 @@ func TestRevokedIdle(t *testing.T) {
 	p.Grant(1, at("a.example"), false)
 	get := func() {
 		t.Helper()
-		r, err := (&http.Client{Transport: p.lent.transport}).Get(s.URL)
+		r, err := (&http.Client{Transport: p.judge.lent.transport}).Get(s.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +89,7 @@ func TestRevokedIdle(t *testing.T) {
 	if get(); opened.Load() != 2 {
 		t.Error("a connection of a revoked grant was used again")
 	}
-	p.lent.transport.CloseIdleConnections()
+	p.judge.lent.transport.CloseIdleConnections()
 }
 
 // TestFirstGrant: a use is told of the first grant that suffices, whatever the order of the grants in memory.
@@ -99,7 +100,7 @@ func TestFirstGrant(t *testing.T) {
 	}
 	for name, want := range map[string]int{"a.example": 2, "b.example": 3} {
 		for range 20 {
-			got := p.lent.by(func(p Policy) ir.Verdict { return p.Request(at(name), http.MethodGet) })
+			got := p.judge.lent.by(func(p Policy) ir.Verdict { return p.Request(at(name), http.MethodGet) })
 			if got != want {
 				t.Fatalf("%s is by the grant %d, want %d", name, got, want)
 			}

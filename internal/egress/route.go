@@ -17,7 +17,7 @@ const dnsPort = 53
 // connects to it first, so that the tool learns of its errors.
 func (p *Proxy) route(want netip.AddrPort, wait bool, by uint64) (Origin, *Refusal, syscall.Errno) {
 	for _, v6 := range []bool{false, true} {
-		if l, ok := p.Listener(v6); ok && l == want {
+		if l, ok := p.listeners.Listener(v6); ok && l == want {
 			return Origin{}, nil, 0
 		}
 	}
@@ -30,17 +30,17 @@ func (p *Proxy) route(want netip.AddrPort, wait bool, by uint64) (Origin, *Refus
 		host = named
 	}
 	o := Origin{Host: host, Port: want.Port()}
-	granted, refused := reach(p.policy(nil), host, want.Port())
+	granted, refused := reach(p.judge.policy(nil), host, want.Port())
 	switch {
 	case len(granted) > 0:
 	case want.Port() == dnsPort:
 		return Origin{Resolver: true}, nil, 0
-	case !p.mayAsk(host, want.Port()):
+	case !p.judge.mayAsk(host, want.Port()):
 		return Origin{}, &refused, syscall.EACCES
 	case !wait: // the user is asked when the connection comes
 	default:
 		asked := &client{by: by}
-		refused, ok := p.admits(p.ctx, asked, host, want.Port())
+		refused, ok := p.judge.admits(p.ctx, asked, host, want.Port())
 		if o.permit = asked.permit; !ok {
 			return Origin{}, &refused, syscall.EACCES
 		}
@@ -48,7 +48,7 @@ func (p *Proxy) route(want netip.AddrPort, wait bool, by uint64) (Origin, *Refus
 	if !wait {
 		return o, nil, 0
 	}
-	upstream, to, err := p.dialed(p.ctx, o.permit, host, want.Port())
+	upstream, to, err := p.dialer.dialed(p.ctx, o.permit, host, want.Port())
 	switch {
 	case errors.Is(err, errInternal):
 		return Origin{}, &Refusal{Op: ir.Connect{To: to}, Why: err.Error()}, syscall.EACCES

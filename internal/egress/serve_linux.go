@@ -170,7 +170,7 @@ func (s *service) loop() error {
 		case wire.Permit:
 			s.permit(p)
 		case wire.Grant, wire.Revoke:
-			if s.proxy.lent == nil {
+			if s.proxy.judge.lent == nil {
 				return wire.ErrPacket
 			}
 			go s.lend(p)
@@ -213,6 +213,6 @@ func (s *service) resolver(oob []byte, by uint64) error {
 	if err != nil {
 		return err
 	}
-	s.proxy.serveResolver(conn, by)
+	s.proxy.stub.serveResolver(conn, by)
 	return nil
 }

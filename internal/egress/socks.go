@@ -33,8 +33,8 @@ const (
 )
 
 // socks serves a SOCKS5 client: CONNECT alone.
-func (p *Proxy) socks(c *client) {
-	if err := p.socksMethods(c); err != nil {
+func (g *greeter) socks(c *client) {
+	if err := g.socksMethods(c); err != nil {
 		return
 	}
 	h, port, code := socksRequest(c)
@@ -42,26 +42,26 @@ func (p *Proxy) socks(c *client) {
 		socksReply(c, code)
 		return
 	}
-	h = p.meant(h)
-	refused, ok := p.admits(p.ctx, c, h, port)
-	_ = c.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
+	h = g.pool.meant(h)
+	refused, ok := g.judge.admits(g.ctx, c, h, port)
+	_ = c.SetDeadline(time.Now().Add(g.config.Limits.Handshake))
 	if !ok {
 		c.refused(refused)
 		socksReply(c, socksNotAllowed)
 		return
 	}
 	// The host is dialled before the client is told that it is there.
-	upstream, to, err := p.dialed(p.ctx, c.permit, h, port)
+	upstream, to, err := g.dialer.dialed(g.ctx, c.permit, h, port)
 	if err != nil {
-		p.failed(c, to, err)
-		_ = c.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
+		g.failed(c, to, err)
+		_ = c.SetDeadline(time.Now().Add(g.config.Limits.Handshake))
 		socksReply(c, dialCode(err))
 		return
 	}
 	c.carry(Origin{Host: h, Port: port, Upstream: upstream})
-	_ = c.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
+	_ = c.SetDeadline(time.Now().Add(g.config.Limits.Handshake))
 	if socksReply(c, socksGranted) == nil {
-		p.tunnel(c, h, port)
+		g.tunnels.tunnel(c, h, port)
 	}
 }
 
@@ -77,7 +77,7 @@ func dialCode(err error) byte {
 
 // socksMethods reads the methods of authentication, and chooses none where the connection says
 // who asks.
-func (p *Proxy) socksMethods(c *client) error {
+func (g *greeter) socksMethods(c *client) error {
 	var head [2]byte
 	if _, err := io.ReadFull(c, head[:]); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (p *Proxy) socksMethods(c *client) error {
 	}
 	_, err := c.Write([]byte{socksVersion, wanted})
 	if err == nil && c.stranger {
-		err = p.socksToken(c)
+		err = g.socksToken(c)
 	}
 	return err
 }

@@ -31,8 +31,17 @@ const (
 	typeHTTPS dnsmessage.Type = 65
 )
 
+// stub is the resolver of the tool: it answers questions for granted names with addresses that stand for them.
+type stub struct {
+	*run
+	judge     *judge
+	dialer    *dialer
+	listeners *listeners
+	questions chan struct{} // bounds those that wait for the host's resolver
+}
+
 // answerTo answers a DNS message of a process of the tool by its number, nil if it is none.
-func (p *Proxy) answerTo(ctx context.Context, query []byte, by uint64) []byte {
+func (s *stub) answerTo(ctx context.Context, query []byte, by uint64) []byte {
 	var parser dnsmessage.Parser
 	head, err := parser.Start(query)
 	if err != nil || head.Response {
@@ -53,20 +62,20 @@ func (p *Proxy) answerTo(ctx context.Context, query []byte, by uint64) []byte {
 		reply.RCode = dnsmessage.RCodeRefused
 		return pack(reply, &q, nil, "not a host name")
 	}
-	v := p.policy(nil).Named(host)
-	asked := !v.Allowed() && p.nameable(host)
+	v := s.judge.policy(nil).Named(host)
+	asked := !v.Allowed() && s.judge.nameable(host)
 	if !v.Allowed() && !asked {
 		// A denied name is never looked up: the question itself could carry data away.
 		refusal := Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Verdict: v, By: by}
-		p.refused(refusal)
+		s.refused(refusal)
 		reply.RCode = dnsmessage.RCodeRefused
 		if !extended(&parser) {
 			return pack(reply, &q, nil, "")
 		}
-		return pack(reply, &q, nil, p.sentence(refusal))
+		return pack(reply, &q, nil, s.sentence(refusal))
 	}
 	var body dnsmessage.ResourceBody
-	reply.RCode, body = p.lookup(ctx, q.Type, host, by, asked)
+	reply.RCode, body = s.lookup(ctx, q.Type, host, by, asked)
 	return pack(reply, &q, body, "")
 }
 
@@ -89,17 +98,17 @@ func extended(p *dnsmessage.Parser) bool {
 
 // nameable reports whether a connection to a name can be granted. The question about it comes with the
 // connection, and the name is not looked up before.
-func (p *Proxy) nameable(host ir.Host) bool {
-	if p.lent == nil || p.config.Ask == nil {
+func (j *judge) nameable(host ir.Host) bool {
+	if j.lent == nil || j.config.Ask == nil {
 		return false
 	}
-	r := rule(p.lent.live.MayName(host))
-	return r != nil && r.Allow && p.wild.take("may "+r.Host.String(), host.Name)
+	r := rule(j.lent.live.MayName(host))
+	return r != nil && r.Allow && j.wild.take("may "+r.Host.String(), host.Name)
 }
 
 // lookup answers for a name. It asks the host's resolver only whether the name exists, and of a name that
 // the user is asked about nothing.
-func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by uint64, asked bool) (dnsmessage.RCode, dnsmessage.ResourceBody) {
+func (s *stub) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by uint64, asked bool) (dnsmessage.RCode, dnsmessage.ResourceBody) {
 	//exhaustive:ignore
 	switch t {
 	case dnsmessage.TypeA, dnsmessage.TypeAAAA:
@@ -108,29 +117,29 @@ func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by 
 	default:
 		return dnsmessage.RCodeRefused, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.config.Limits.Dial)
+	ctx, cancel := context.WithTimeout(ctx, s.config.Limits.Dial)
 	defer cancel()
 	var err error
-	if via, _ := p.via(ir.Endpoint{Scheme: schemeHTTPS, Host: host, Port: ir.DefaultPort(schemeHTTPS)}); via == nil && !asked {
-		_, err = p.resolve(ctx, host.Name)
+	if via, _ := s.dialer.via(ir.Endpoint{Scheme: schemeHTTPS, Host: host, Port: ir.DefaultPort(schemeHTTPS)}); via == nil && !asked {
+		_, err = s.dialer.resolve(ctx, host.Name)
 	}
 	var missing *net.DNSError
 	switch {
 	case errors.As(err, &missing) && missing.IsNotFound:
 		return dnsmessage.RCodeNameError, nil
 	case errors.Is(err, errInternal):
-		p.refused(Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Why: err.Error(), By: by})
+		s.refused(Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Why: err.Error(), By: by})
 		return dnsmessage.RCodeRefused, nil
 	case err != nil:
 		return dnsmessage.RCodeServerFailure, nil
 	}
-	v4, v6, ok := p.pool.Addresses(host.Name)
+	v4, v6, ok := s.pool.Addresses(host.Name)
 	switch {
 	case !ok:
 		return dnsmessage.RCodeRefused, nil
 	case t == dnsmessage.TypeA:
 		return dnsmessage.RCodeSuccess, &dnsmessage.AResource{A: v4.As4()}
-	case !p.listens6():
+	case !s.listeners.listens6():
 		return dnsmessage.RCodeSuccess, nil
 	default:
 		return dnsmessage.RCodeSuccess, &dnsmessage.AAAAResource{AAAA: v6.As16()}
@@ -167,14 +176,14 @@ func pack(h dnsmessage.Header, q *dnsmessage.Question, body dnsmessage.ResourceB
 
 // serveResolver answers the messages that come by one socket of the tool, until it closes.
 // Questions that wait for the host's resolver do not hold up others.
-func (p *Proxy) serveResolver(conn net.PacketConn, by uint64) {
-	if !p.admit(conn) {
+func (s *stub) serveResolver(conn net.PacketConn, by uint64) {
+	if !s.listeners.admit(conn) {
 		_ = conn.Close()
 		return
 	}
 	go func() {
-		defer p.running.Done()
-		defer p.drop(conn)
+		defer s.listeners.running.Done()
+		defer s.listeners.drop(conn)
 		defer conn.Close()
 		buf := make([]byte, maxQuestion)
 		for {
@@ -184,15 +193,15 @@ func (p *Proxy) serveResolver(conn net.PacketConn, by uint64) {
 			}
 			query := append([]byte{}, buf[:n]...)
 			select {
-			case p.questions <- struct{}{}:
+			case s.questions <- struct{}{}:
 			default:
 				continue // the client asks again
 			}
-			p.running.Add(1)
+			s.listeners.running.Add(1)
 			go func() {
-				defer p.running.Done()
-				defer func() { <-p.questions }()
-				if answer := p.answerTo(p.ctx, query, by); answer != nil {
+				defer s.listeners.running.Done()
+				defer func() { <-s.questions }()
+				if answer := s.answerTo(s.ctx, query, by); answer != nil {
 					_, _ = conn.(interface{ Write([]byte) (int, error) }).Write(answer)
 				}
 			}()
@@ -204,9 +213,9 @@ func (p *Proxy) serveResolver(conn net.PacketConn, by uint64) {
 const maxQuestion = 4096
 
 // serveStream answers questions over TCP (RFC 7766), of which each is behind its length.
-func (p *Proxy) serveStream(conn *client) {
+func (s *stub) serveStream(conn *client) {
 	for {
-		_ = conn.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
+		_ = conn.SetDeadline(time.Now().Add(s.config.Limits.Handshake))
 		var size [2]byte
 		if _, err := io.ReadFull(conn, size[:]); err != nil {
 			return
@@ -219,16 +228,16 @@ func (p *Proxy) serveStream(conn *client) {
 			return
 		}
 		select {
-		case p.questions <- struct{}{}:
-		case <-p.ctx.Done():
+		case s.questions <- struct{}{}:
+		case <-s.ctx.Done():
 			return
 		}
-		answer := p.answerTo(p.ctx, query, conn.by)
-		<-p.questions
+		answer := s.answerTo(s.ctx, query, conn.by)
+		<-s.questions
 		if answer == nil {
 			return
 		}
-		_ = conn.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
+		_ = conn.SetDeadline(time.Now().Add(s.config.Limits.Handshake))
 		if _, err := conn.Write(append([]byte{byte(len(answer) >> 8), byte(len(answer))}, answer...)); err != nil {
 			return
 		}

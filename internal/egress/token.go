@@ -18,18 +18,18 @@ const (
 // whyNoToken is the answer to programs that are not the run's.
 const whyNoToken = "this is the proxy of another program"
 
-func (p *Proxy) knows(token string) bool {
-	return p.config.Token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(p.config.Token)) == 1
+func (r *run) knows(token string) bool {
+	return r.config.Token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(r.config.Token)) == 1
 }
 
 // passes reports whether a request is the tool's, and answers it if it is not.
-func (p *Proxy) passes(w http.ResponseWriter, r *http.Request, c *client) bool {
+func (s *requests) passes(w http.ResponseWriter, r *http.Request, c *client) bool {
 	if !c.stranger {
 		return true
 	}
 	values := r.Header["Proxy-Authorization"]
 	said := http.Request{Header: http.Header{"Authorization": values}}
-	if _, token, ok := said.BasicAuth(); ok && len(values) == 1 && p.knows(token) {
+	if _, token, ok := said.BasicAuth(); ok && len(values) == 1 && s.knows(token) {
 		return true
 	}
 	w.Header().Set("Proxy-Authenticate", `Basic realm="accessc"`)
@@ -39,7 +39,7 @@ func (p *Proxy) passes(w http.ResponseWriter, r *http.Request, c *client) bool {
 }
 
 // socksToken reads the name and the password of a client.
-func (p *Proxy) socksToken(c *client) error {
+func (g *greeter) socksToken(c *client) error {
 	var parts [2]string
 	var version [1]byte
 	if _, err := io.ReadFull(c, version[:]); err != nil || version[0] != socksPasswordVersion {
@@ -56,7 +56,7 @@ func (p *Proxy) socksToken(c *client) error {
 		}
 		parts[i] = string(text)
 	}
-	if !p.knows(parts[1]) {
+	if !g.knows(parts[1]) {
 		_, _ = c.Write([]byte{socksPasswordVersion, socksPasswordWrong})
 		return errors.New(whyNoToken)
 	}

@@ -3,6 +3,7 @@ package egress
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -26,17 +27,27 @@ const (
 	whyServerFirst = "the server speaks first; a rule with scheme = \"tcp\" grants that"
 )
 
+// tunnels serve connections to a host whose bytes are no request of a proxy's client.
+type tunnels struct {
+	*run
+	judge     *judge
+	dialer    *dialer
+	listeners *listeners
+	plain     *feed         // connections that carry HTTP
+	hellos    chan struct{} // bounds the hellos that are read at once
+}
+
 // tunnel serves a connection to a host and port. The first bytes tell the scheme unless every
 // byte is granted.
-func (p *Proxy) tunnel(c *client, h ir.Host, port uint16) {
-	ctx, cancel := context.WithCancel(p.ctx)
+func (t *tunnels) tunnel(c *client, h ir.Host, port uint16) {
+	ctx, cancel := context.WithCancel(t.ctx)
 	defer cancel()
 	m := arrival(h, port, c.by, func() { cancel(); reset(c.Conn) })
 	m.conn = c.Conn
-	v, once, end := p.decided(p.ctx, c.permit, m)
+	v, once, end := t.judge.decided(t.ctx, c.permit, m)
 	defer end()
 	c.permit = once
-	granted, refused := reach(p.policy(once), h, port)
+	granted, refused := reach(t.judge.policy(once), h, port)
 	if !v.Allowed() || len(granted) == 0 {
 		c.refused(refused)
 		reset(c)
@@ -48,18 +59,18 @@ func (p *Proxy) tunnel(c *client, h ir.Host, port uint16) {
 		if _, ok := granted[schemeStream]; ok {
 			carried.Scheme = schemeStream
 		}
-		p.join(c, to, carried)
+		t.join(c, to, carried)
 		return
 	}
-	b, err := p.opening(ctx, c, to)
+	b, err := t.opening(ctx, c, to)
 	switch {
 	case err != nil:
 		reset(c)
 	case b[0] == recordHandshake:
 		to.Scheme = schemeHTTPS
-		p.secure(c, to)
+		t.secure(c, to)
 	case 'A' <= b[0] && b[0] <= 'Z' && !bytes.HasPrefix(b, []byte("SSH-")):
-		p.hand(c, c)
+		t.hand(c, c)
 	default:
 		c.refused(Refusal{Op: refused.Op, Why: whyNotHTTP})
 		reset(c)
@@ -84,13 +95,13 @@ var errServerFirst = errors.New("the server speaks first")
 
 // opening reads the first bytes of a client, and meanwhile connects to the host and listens to
 // it: with a server that speaks first the client would wait until it is given up.
-func (p *Proxy) opening(ctx context.Context, c *client, to ir.Endpoint) ([]byte, error) {
-	_ = c.SetReadDeadline(time.Now().Add(p.config.Limits.Handshake))
+func (t *tunnels) opening(ctx context.Context, c *client, to ir.Endpoint) ([]byte, error) {
+	_ = c.SetReadDeadline(time.Now().Add(t.config.Limits.Handshake))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := &watch{ended: make(chan error, 1)}
 	go func() {
-		err := w.listen(ctx, p, c, to)
+		err := w.listen(ctx, t, c, to)
 		if err != nil {
 			_ = c.SetReadDeadline(time.Unix(1, 0))
 		}
@@ -102,7 +113,7 @@ func (p *Proxy) opening(ctx context.Context, c *client, to ir.Endpoint) ([]byte,
 	}
 	w.stop()
 	if watched := <-w.ended; watched != nil {
-		p.failed(c, to, watched)
+		t.failed(c, to, watched)
 		return nil, watched
 	}
 	return b, err
@@ -116,11 +127,11 @@ type watch struct {
 	stopped bool
 }
 
-func (w *watch) listen(ctx context.Context, p *Proxy, c *client, to ir.Endpoint) error {
+func (w *watch) listen(ctx context.Context, t *tunnels, c *client, to ir.Endpoint) error {
 	conn := c.upstream()
 	if conn == nil {
 		var err error
-		if conn, err = p.dial(judgedBy(ctx, p.policy(c.permit)), to); err != nil {
+		if conn, err = t.dialer.dial(judgedBy(ctx, t.judge.policy(c.permit)), to); err != nil {
 			return err
 		}
 	}
@@ -152,14 +163,14 @@ func (w *watch) stop() {
 }
 
 // secure serves a connection whose first bytes are TLS.
-func (p *Proxy) secure(c *client, to ir.Endpoint) {
-	v, once, end := p.decided(p.ctx, c.permit, matter{
+func (t *tunnels) secure(c *client, to ir.Endpoint) {
+	v, once, end := t.judge.decided(t.ctx, c.permit, matter{
 		op: ir.Connect{To: to}, judge: func(p Policy) ir.Verdict { return p.Reach(to) }, by: c.by, cut: func() { reset(c.Conn) },
 		conn: c.Conn,
 	})
 	defer end()
 	c.permit = once
-	said, err := p.hello(c)
+	said, err := t.hello(c)
 	refusal := Refusal{Op: ir.Connect{To: to}, Verdict: v}
 	switch {
 	case err != nil:
@@ -167,19 +178,19 @@ func (p *Proxy) secure(c *client, to ir.Endpoint) {
 		return
 	case !v.Allowed():
 	case rule(v) != nil && rule(v).Opaque:
-		p.join(c, to, to)
+		t.join(c, to, to)
 		return
 	default:
-		inspects := p.policy(once).Inspects(to)
+		inspects := t.judge.policy(once).Inspects(to)
 		if refusal.Why = mismatch(to, said, inspects); refusal.Why != "" {
 			break
 		}
 		switch {
 		case !inspects:
-			p.join(c, to, to)
+			t.join(c, to, to)
 			return
-		case p.config.Authority != nil:
-			p.terminate(c, to)
+		case t.config.Authority != nil:
+			t.terminate(c, to)
 			return
 		}
 		refusal.Why = whyNoAuthority
@@ -211,10 +222,10 @@ func mismatch(to ir.Endpoint, said hello, inspects bool) string {
 }
 
 // join connects to the host and moves bytes, as long as those that are carried are granted.
-func (p *Proxy) join(c *client, to, carried ir.Endpoint) {
-	ctx, cancel := context.WithCancel(p.ctx)
+func (t *tunnels) join(c *client, to, carried ir.Endpoint) {
+	ctx, cancel := context.WithCancel(t.ctx)
 	defer cancel()
-	v, end := p.rest(c.permit, matter{
+	v, end := t.judge.rest(c.permit, matter{
 		op: ir.Connect{To: carried}, judge: func(p Policy) ir.Verdict { return p.Reach(carried) }, by: c.by, noted: true,
 		cut: func() { cancel(); reset(c.Conn) },
 	})
@@ -227,26 +238,26 @@ func (p *Proxy) join(c *client, to, carried ir.Endpoint) {
 	upstream := c.upstream()
 	if upstream == nil {
 		var err error
-		if upstream, err = p.dial(judgedBy(ctx, p.policy(c.permit)), to); err != nil {
-			p.failed(c, to, err)
+		if upstream, err = t.dialer.dial(judgedBy(ctx, t.judge.policy(c.permit)), to); err != nil {
+			t.failed(c, to, err)
 			reset(c)
 			return
 		}
 	}
-	upstream, err := p.whole(ctx, upstream, to)
+	upstream, err := t.dialer.whole(ctx, upstream, to)
 	if err != nil {
 		reset(c)
 		return
 	}
-	if !p.track(upstream) {
+	if !t.listeners.track(upstream) {
 		_ = upstream.Close()
 		return
 	}
-	defer p.untrack(upstream)
+	defer t.listeners.untrack(upstream)
 	over := sync.OnceFunc(func() { reset(upstream) })
 	defer context.AfterFunc(ctx, over)()
 	if ctx.Err() == nil {
-		p.copyBoth(ctx, c, upstream, p.lent.carries(v, nil))
+		t.copyBoth(ctx, c, upstream, t.judge.lent.carries(v, nil))
 	}
 	if ctx.Err() != nil {
 		over() // waits for one that has begun
@@ -254,11 +265,30 @@ func (p *Proxy) join(c *client, to, carried ir.Endpoint) {
 }
 
 // failed reports a host that may not be dialled. Other failures are the network's.
-func (p *Proxy) failed(c *client, to ir.Endpoint, err error) {
+func (r *run) failed(c *client, to ir.Endpoint, err error) {
 	switch {
 	case errors.Is(err, errServerFirst):
 		c.refused(Refusal{Op: ir.Connect{To: to}, Why: whyServerFirst})
 	case errors.Is(err, errInternal):
 		c.refused(Refusal{Op: ir.Connect{To: to}, Why: hostPort(to) + ": " + err.Error()})
 	}
+}
+
+// hand gives a connection to the HTTP server and waits for its end.
+func (t *tunnels) hand(c *client, carrier net.Conn) {
+	_ = c.SetDeadline(time.Time{})
+	if t.plain.give(carrier) {
+		<-c.end
+	}
+}
+
+// terminate serves a connection whose requests are judged one by one.
+func (t *tunnels) terminate(c *client, to ir.Endpoint) {
+	cert, err := t.config.Authority.certificate(to.Host)
+	if err != nil {
+		c.refused(Refusal{Op: ir.Connect{To: to}, Why: err.Error()})
+		return
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
+	t.hand(c, tls.Server(c, config))
 }

@@ -49,15 +49,15 @@ func CallersProxy(getenv func(string) string) func(*url.URL) (*url.URL, error) {
 
 // via returns the caller's own proxy for a target, nil for none. Streams take that for https. See
 // RATIONALE D112.
-func (p *Proxy) via(to ir.Endpoint) (*url.URL, error) {
-	if p.config.Proxy == nil || local(to.Host.Name) {
+func (d *dialer) via(to ir.Endpoint) (*url.URL, error) {
+	if d.config.Proxy == nil || local(to.Host.Name) {
 		return nil, nil
 	}
 	scheme := schemeHTTPS
 	if to.Scheme == schemeHTTP {
 		scheme = schemeHTTP
 	}
-	via, err := p.config.Proxy(&url.URL{Scheme: scheme, Host: hostPort(to)})
+	via, err := d.config.Proxy(&url.URL{Scheme: scheme, Host: hostPort(to)})
 	if err != nil {
 		return nil, errors.New("the proxy variables of the caller cannot be understood")
 	}
@@ -69,26 +69,26 @@ func hostPort(to ir.Endpoint) string { return to.Host.String() + ":" + strconv.I
 
 // dialVia connects to a target by the caller's proxy, which resolves the name. Neither its
 // credentials nor its words reach the tool.
-func (p *Proxy) dialVia(ctx context.Context, via *url.URL, to ir.Endpoint) (net.Conn, error) {
-	if err := p.unresolved(ctx, to); err != nil {
+func (d *dialer) dialVia(ctx context.Context, via *url.URL, to ir.Endpoint) (net.Conn, error) {
+	if err := d.unresolved(ctx, to); err != nil {
 		return nil, err
 	}
-	conn, err := p.dialProxy(ctx, via)
+	conn, err := d.dialProxy(ctx, via)
 	if err != nil {
 		return nil, err
 	}
 	if to.Scheme == schemeHTTP && speaksHTTP(via) {
 		return &halfway{Conn: conn, via: via}, nil
 	}
-	return p.ask(ctx, conn, via, to)
+	return d.ask(ctx, conn, via, to)
 }
 
 // unresolved refuses hosts whose addresses stay unknown.
-func (p *Proxy) unresolved(ctx context.Context, to ir.Endpoint) error {
+func (d *dialer) unresolved(ctx context.Context, to ir.Endpoint) error {
 	if to.Host.Kind == ir.HostAddr {
-		return p.literal(ctx, to)
+		return d.filter.literal(ctx, to)
 	}
-	return p.countName(ctx, to)
+	return d.judge.countName(ctx, to)
 }
 
 // halfway is a connection to the caller's proxy for a host with which the client will speak
@@ -102,30 +102,30 @@ type halfway struct {
 func speaksHTTP(via *url.URL) bool { return via.Scheme == "http" || via.Scheme == "https" }
 
 // forwarder is the caller's proxy for requests that are sent to it in absolute form, nil for none.
-func (p *Proxy) forwarder(ctx context.Context, to ir.Endpoint) (*url.URL, error) {
-	via, err := p.via(to)
+func (d *dialer) forwarder(ctx context.Context, to ir.Endpoint) (*url.URL, error) {
+	via, err := d.via(to)
 	if err != nil || via == nil || to.Scheme != schemeHTTP || !speaksHTTP(via) {
 		return nil, err
 	}
-	return via, p.unresolved(ctx, to)
+	return via, d.unresolved(ctx, to)
 }
 
 // whole finishes a connection that is halfway.
-func (p *Proxy) whole(ctx context.Context, conn net.Conn, to ir.Endpoint) (net.Conn, error) {
+func (d *dialer) whole(ctx context.Context, conn net.Conn, to ir.Endpoint) (net.Conn, error) {
 	h, ok := conn.(*halfway)
 	if !ok {
 		return conn, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.config.Limits.Dial)
+	ctx, cancel := context.WithTimeout(ctx, d.config.Limits.Dial)
 	defer cancel()
-	return p.ask(ctx, h.Conn, h.via, to)
+	return d.ask(ctx, h.Conn, h.via, to)
 }
 
 // ask has the caller's proxy connect to a target, which may take as long as the context lasts.
-func (p *Proxy) ask(ctx context.Context, bare net.Conn, via *url.URL, to ir.Endpoint) (conn net.Conn, err error) {
+func (d *dialer) ask(ctx context.Context, bare net.Conn, via *url.URL, to ir.Endpoint) (conn net.Conn, err error) {
 	waits := context.AfterFunc(ctx, func() { _ = bare.SetDeadline(time.Unix(1, 0)) })
 	if speaksHTTP(via) {
-		conn, err = p.connectBy(ctx, bare, via, to)
+		conn, err = d.connectBy(ctx, bare, via, to)
 	} else {
 		conn, err = socksBy(ctx, bare, via, to)
 	}
@@ -140,7 +140,7 @@ func (p *Proxy) ask(ctx context.Context, bare net.Conn, via *url.URL, to ir.Endp
 var errForwarder = errors.New("the caller's own proxy cannot be reached")
 
 // dialProxy connects to the caller's proxy, which the caller trusts wherever it is.
-func (p *Proxy) dialProxy(ctx context.Context, via *url.URL) (net.Conn, error) {
+func (d *dialer) dialProxy(ctx context.Context, via *url.URL) (net.Conn, error) {
 	port, known := map[string]uint64{"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}[via.Scheme]
 	if !known {
 		return nil, fmt.Errorf("the caller's own proxy has the unknown scheme %q", via.Scheme)
@@ -158,11 +158,11 @@ func (p *Proxy) dialProxy(ctx context.Context, via *url.URL) (net.Conn, error) {
 	case local(via.Hostname()):
 		list = loopback
 	default:
-		found, _ := p.config.Resolve(ctx, via.Hostname())
+		found, _ := d.config.Resolve(ctx, via.Hostname())
 		list = found.Addrs
 	}
 	for _, a := range list {
-		conn, err := p.config.Dial(ctx, netip.AddrPortFrom(a, uint16(port)))
+		conn, err := d.config.Dial(ctx, netip.AddrPortFrom(a, uint16(port)))
 		if err == nil {
 			return conn, nil
 		}
@@ -171,9 +171,9 @@ func (p *Proxy) dialProxy(ctx context.Context, via *url.URL) (net.Conn, error) {
 }
 
 // connectBy asks a proxy by CONNECT.
-func (p *Proxy) connectBy(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (net.Conn, error) {
+func (d *dialer) connectBy(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (net.Conn, error) {
 	if via.Scheme == "https" {
-		secure := tls.Client(conn, &tls.Config{ServerName: via.Hostname(), RootCAs: p.config.Roots})
+		secure := tls.Client(conn, &tls.Config{ServerName: via.Hostname(), RootCAs: d.config.Roots})
 		if err := secure.HandshakeContext(ctx); err != nil {
 			_ = conn.Close()
 			return nil, errors.New("the caller's own proxy has no valid certificate")
