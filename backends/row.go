@@ -10,7 +10,7 @@ import (
 )
 
 // Sentences has the words for the causes of a ledger.
-// See RATIONALE D94.
+// See decision D94.
 type Sentences map[ir.CauseID]string
 
 // The parts of a sentence that a cause fills in.
@@ -58,7 +58,7 @@ type Row struct {
 }
 
 // NewRow returns a row in the form of documents. Its rules and aspects are the lists of the ledger.
-// See RATIONALE D330.
+// See decision D330.
 func NewRow(r ir.Row) Row {
 	out := Row{
 		Resource: r.Resource.String(), Rules: r.Rules, Aspects: r.Aspects, From: r.Levels.From, To: r.Levels.To,

@@ -278,7 +278,7 @@ func (c *compilation) checkSpellings(long, short *source.Table) {
 var inherited = []string{"base", "limits", "sensitive_paths"}
 
 // applyDefaults reads the access of the table of defaults.
-// See RATIONALE D10.
+// See decision D10.
 func (c *compilation) applyDefaults(s scope, e *source.Entry) {
 	if c.defaults == nil {
 		c.defaults = newDraft("*", e)

@@ -99,7 +99,7 @@ func (s scope) words(v *source.Value) []string {
 
 // outside refuses files and commands outside of the sandbox in a layer that tools or a
 // repository can write.
-// See RATIONALE D105.
+// See decision D105.
 func (s scope) outside(e *source.Entry) {
 	if !s.confined {
 		return

@@ -25,7 +25,7 @@ func externals(all []*fsDraft) []resolve.RulePath {
 // around returns the path of the nearest external rule around a rule that grants nothing and is
 // not external itself, empty if there is none. Such a rule needs no approval, wherever its path
 // leads, and may have the path of a rule that names its place by itself.
-// See RATIONALE D182.
+// See decision D180.
 func (d *fsDraft) around(externals []resolve.RulePath) string {
 	own, err := resolve.Spelling(d.path.Text)
 	if d.external || d.caps != 0 || err != nil {
@@ -73,7 +73,7 @@ func (c *compilation) ruleAt(d *fsDraft) (resolve.RulePath, bool) {
 
 // mayName reports whether a rule may name a place by itself, and adds a finding if it may not:
 // only an external rule may, and by an absolute path only one of the user's own layer.
-// See RATIONALE D180.
+// See decision D180.
 func (c *compilation) mayName(d *fsDraft, path resolve.RulePath) bool {
 	s := d.scope.key("path")
 	_, home := strings.CutPrefix(path.Lexical, "~")

@@ -279,7 +279,7 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 
 // elsewhere reports whether rules are about a tool of another workspace: the user's own layer alone has them, and no
 // tool here has a name like it, of which the rules could be meant to take something away.
-// See RATIONALE D443.
+// See decision D12.
 func (c *compilation) elsewhere(d *draft) bool {
 	return d.usersOwn && suggest.Hint(d.name, c.sourced) == ""
 }

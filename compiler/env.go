@@ -103,7 +103,7 @@ func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
 
 // baseEnv are the variables of the base that no declared rule takes away. A rule about a prefix takes
 // those below it, though their names are longer.
-// See RATIONALE D376.
+// See decision D376.
 func baseEnv(base ir.BaseName, declared []ir.EnvRule) []ir.EnvRule {
 	if base == ir.BaseNone {
 		return nil

@@ -10,7 +10,7 @@ import (
 
 // TestVariablesAdd: declared rules about variables add to those of the base, in tools, servers and beside
 // presets, and a rule that grants nothing takes away each variable that it covers.
-// See RATIONALE D376.
+// See decision D376.
 func TestVariablesAdd(t *testing.T) {
 	emptyEnvironment(t)
 	const base, local = "PATH HOME USER LANG LC_ALL TZ TERM", "[tools.t]\nsource = \"local\"\ncommand = \"ls\"\n"

@@ -14,7 +14,7 @@ import (
 
 // CommonDir is the path by which an external rule names the common directory of a linked work tree's repository, as
 // if a symlink were there. A workspace that has its repository in .git, where the name is free, needs no such rule.
-// See RATIONALE D413.
+// See decision D410.
 const CommonDir = ".git/common"
 
 // Binding is the target of an external rule's path on this host, and the grants that approval
@@ -116,7 +116,7 @@ func (c *compilation) binding(found resolve.RulePath) Binding {
 
 // covered reports whether a directory on the way to a rule's path is approved as it
 // leads now, and the rule stays below its target.
-// See RATIONALE D17.
+// See decision D180.
 func (c *compilation) covered(b Binding) bool {
 	for dir := path.Dir(b.RulePath); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		outer, err := c.res.Resolver.Rule(dir)

@@ -133,7 +133,7 @@ type grants interface {
 
 // checkDrop reports a dropped duplicate that would have won against something between it and the item that it equals.
 // It is an error where more is granted without it.
-// See RATIONALE D402.
+// See decision D39.
 func checkDrop[T written](s scope, d merge.Drop[T], winner func(T) string) {
 	mine, key := winner(d.Item), d.Item.value().Key()
 	for _, between := range d.List[d.Kept+1 : d.Index] {
@@ -192,7 +192,7 @@ func (s scope) sensitivePath(v *source.Value) (*textDraft, bool) {
 	return &textDraft{v, text, s.origin(v.At)}, true
 }
 
-// See RATIONALE D11.
+// See decision D25.
 func (s scope) acceptance(v *source.Value) (*textDraft, bool) {
 	text, ok := s.str(v)
 	if !ok {

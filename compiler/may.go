@@ -39,7 +39,7 @@ func mayWinner(d *mayDraft) string {
 
 // mayRule reads one rule of access.may: an fs rule on a place of the workspace, or a net rule on a
 // host.
-// See RATIONALE D203, D216.
+// See decisions D202 and D216.
 func (s scope) mayRule(v *source.Value) (*mayDraft, bool) {
 	if v.Kind == source.TableKind {
 		if v.Table.Get("host") != nil {
@@ -54,7 +54,7 @@ func (s scope) mayRule(v *source.Value) (*mayDraft, bool) {
 }
 
 // mayPath refuses what cannot be granted during a run.
-// See RATIONALE D473.
+// See decision D202.
 func (s scope) mayPath(t *source.Table) bool {
 	why := map[string]string{
 		"name":    "the tool gets its variables when it starts, and no other ones later",

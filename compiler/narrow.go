@@ -13,7 +13,7 @@ import (
 
 // narrow proves that untrusted layers only narrow. Each is left out once, of the layers up
 // to it and of all layers: a denial that it drops may only show once a later layer grants.
-// See RATIONALE D39.
+// See decision D39.
 func (c *compilation) narrow(layers []source.Layer) {
 	for i, l := range layers {
 		if !l.Narrow {

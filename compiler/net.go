@@ -26,7 +26,7 @@ func (d *netDraft) exceeds(grants) bool { return d.rule.Allow }
 
 func netWinner(d *netDraft) string { return d.rule.Subject() }
 
-// See RATIONALE D13.
+// See decision D12.
 func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	t := s.table(v, `a table such as { host = "example.com", allow = true }`)
 	if t == nil {

@@ -59,7 +59,7 @@ func (c *compilation) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
 
 // lintPassing warns of rules by which more or less passes than they say: paths that the proxy does
 // not see, and protocols that it does not know.
-// See RATIONALE D106.
+// See decision D106.
 func (c *compilation) lintPassing(t *ir.Tool) {
 	inspected := map[netTarget]bool{}
 	for _, r := range t.Net {

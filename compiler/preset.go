@@ -105,7 +105,7 @@ func presetRule(v *source.Value) *source.Value {
 
 // presetFS are the rules of presets about files, apart from those at or below a place that a rule
 // of the tool's own names: there the tool's own rules decide.
-// See RATIONALE D191.
+// See decision D190.
 func (d *draft) presetFS() []*fsDraft {
 	vouched := d.vouched()
 	all := presetRules(d, "fs", func(s scope, v *source.Value) (*fsDraft, bool) {
@@ -140,7 +140,7 @@ func (d *draft) decides(place string) bool {
 
 // vouched are the presets, by the names of their files, that the user's own layer or command line
 // names. A layer in the workspace is not the user's alone.
-// See RATIONALE D192.
+// See decision D190.
 func (d *draft) vouched() map[string]bool {
 	out := map[string]bool{}
 	for _, p := range d.extends.Items() {
@@ -207,7 +207,7 @@ func (c *compilation) presetEnv(t *ir.Tool, d *draft) []*envDraft {
 }
 
 // presetVariable reads a rule about a variable, which may have a value.
-// See RATIONALE D193.
+// See decision D190.
 func (c *compilation) presetVariable(s scope, v *source.Value) (*envDraft, bool) {
 	d, ok := s.envRule(presetRule(v))
 	if place := v.Table.Get("place"); place != nil && ok {

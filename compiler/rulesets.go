@@ -27,7 +27,7 @@ type rulesetDraft struct {
 }
 
 // rulesets compiles the rulesets of all layers, in name order.
-// See RATIONALE D135.
+// See decision D135.
 func (c *compilation) rulesets(layers []source.Layer) []*ruleset.Set {
 	drafts := map[string]*rulesetDraft{}
 	for _, l := range layers {

@@ -114,7 +114,7 @@ func (s scope) oneOf(v *source.Value, words ...string) (string, bool) {
 
 // known reports every key of a table that is not in keys. The parameter what names the table,
 // such as "an fs rule".
-// See RATIONALE D12.
+// See decision D12.
 func (s scope) known(t *source.Table, what string, keys ...string) {
 	for i := range t.Entries {
 		e := &t.Entries[i]

@@ -58,4 +58,4 @@ func (s scope) assertions(e *source.Entry) []ir.Assertion {
 	return out
 }
 
-// See RATIONALE D15.
+// See decision D12.

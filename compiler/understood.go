@@ -15,7 +15,7 @@ import (
 // A policy that is written and not understood never runs as another one: a misspelt table would leave a tool
 // the default, which is wide. In accessc's own files every key is known, or an error. The files of another
 // program are its own, and there a key is an error that reads like accessc's.
-// See RATIONALE D12.
+// See decision D12.
 
 // rootKeys are the keys of a layer, toolKeys those of a tool that accessc reads.
 var (

@@ -10,7 +10,7 @@ type Closed struct {
 
 // close takes everything away at and below closed places, also what rules grant there by
 // themselves. Places where nothing is granted anyway stay as they are.
-// See RATIONALE D362.
+// See decision D362.
 func (v *View) close(places []Closed) {
 	for _, k := range places {
 		root := v.tree(k.At.Root)

@@ -126,7 +126,7 @@ func (x *commandIndex) find(op Run) (*CommandRule, Reason) {
 
 // goesBy reports whether a program of a rule may be given this name, judging by the name of its
 // file.
-// See RATIONALE D6.
+// See decision D6.
 func (r *CommandRule) goesBy(name string) bool {
 	return name != "" && name == lastName(r.File.Path) &&
 		(!dispatches(name) || slices.Contains(Windows.ProgramNames(lastName(r.Program)), name))

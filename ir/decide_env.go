@@ -88,7 +88,7 @@ const DarwinSuffix = "DIRHELPER_USER_DIR_SUFFIX"
 // it is private. On Windows the latter has three more names, which programs ask
 // before HOME (learn.microsoft.com, "Recognized environment variables"). There, name
 // is in upper case.
-// See RATIONALE D8.
+// See decision D376.
 func OwnVariable(name string, privateHome bool, p Platform) bool {
 	switch name {
 	case "TMPDIR", "TEMP", "TMP", ContextVariable:

@@ -234,7 +234,7 @@ func loopback(h Host) bool { return h.Kind == HostAddr && h.Addr.Unmap().IsLoopb
 
 // Plain reports whether a rule is about every connection to an address, whatever its bytes: it
 // names an address or this host, it says nothing about requests, and neither does another rule
-// about that address. See RATIONALE D122.
+// about that address. See decision D106.
 func Plain(r *NetRule, all []NetRule) bool {
 	shown := func(r *NetRule) bool {
 		return r.Scheme == "" && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect && !r.Opaque && r.Credential == nil &&

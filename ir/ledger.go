@@ -270,7 +270,7 @@ func (h Held) Cites(id CauseID) bool {
 type Evidence string
 
 // Ledger is the enforcement of one tool on every platform.
-// See RATIONALE D25.
+// See decision D25.
 type Ledger []Row
 
 // Cell finds the row that states one cell.
@@ -350,7 +350,7 @@ func (b *LedgerBuilder) Add(c Cell, l Levels, h Held) {
 // Fill states the cells of a view, each by one or more calls of Add in state. Rules on files are
 // many and of few kinds: those of one kind are held alike in every aspect, so state is called for
 // the cells of the first of them alone. It is to be called once, before any other cell is stated.
-// See RATIONALE D298.
+// See decision D25.
 func Fill[K comparable](b *LedgerBuilder, v *View, kind func(RuleID, *FSRule) K, state func(Cell)) {
 	stated := v.Stated()
 	rows := make([][]int, len(stated)) // of each rule

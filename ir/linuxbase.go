@@ -25,7 +25,7 @@ func LinuxOwn(path string) bool {
 
 // linuxSystem is the Linux base. Of /etc it lists single files that programs read everywhere,
 // so that secrets that the list does not foresee stay closed.
-// See RATIONALE D53.
+// See decision D53.
 var linuxSystem = []BaseEntry{
 	{"/usr", readExecute, "programs, libraries and their data"},
 	{"/bin", readExecute, "programs"},

@@ -52,7 +52,7 @@ func (g Given) And(o Given) Given {
 // effect. No move gains anything under it, under the policy without grants, or with all of them: a
 // file that is moved or linked stays where it is when grants change. Of the requests that the policy
 // denies, it permits those that both a granted rule and MayNet allow.
-// See RATIONALE D202, D216.
+// See decisions D202 and D216.
 func (l *Live) With(grants Given) *View {
 	v := l.granted(grants.FS)
 	v.beside = []*View{l.own, l.full}

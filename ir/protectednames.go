@@ -77,7 +77,7 @@ func (p *ProtectedPath) Covers(at Location) bool {
 }
 
 // protectNames has patterns protect the names that they match. They are in effect on Linux, where a supervisor judges each
-// name when it is made, and where some rule lets names of the workspace be written. See RATIONALE D358.
+// name when it is made, and where some rule lets names of the workspace be written. See decision D358.
 func (v *View) protectNames() {
 	writes := func(e Entry) bool {
 		return e.Rule.At.Root.Kind == Workspace && e.Rule.Caps&Write != 0

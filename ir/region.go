@@ -59,7 +59,7 @@ func (r *region) child(name string, s *arena) *region {
 }
 
 // children are the regions of the names in a directory. Most directories have few, which are found fastest one by one.
-// See RATIONALE D332.
+// See decision D330.
 type children struct {
 	list []named // in the order of the names once the tree has settled
 	// index has all of them by name where there are more than a few, and is nil otherwise.
@@ -154,7 +154,7 @@ func (v *View) settle(r *region, name string, parent *region) bool {
 }
 
 // find returns the deepest node on the way to path, and the part of path below it.
-// See RATIONALE D1.
+// See decision D1.
 func (r *region) find(path string) (n *region, rest string) {
 	for path != "" {
 		if r.children.list == nil {

@@ -60,7 +60,7 @@ func (v *View) Roots() []Root {
 // where they have no rule, since then nothing is granted in them, whatever is around them; a
 // root whose directory belongs to another root is not. In a portable view no root is known to
 // lie in another.
-// See RATIONALE D41.
+// See decision D41.
 func (v *View) Tree() []*Region {
 	b := v.bind
 	if b == nil {

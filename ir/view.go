@@ -135,7 +135,7 @@ func programOrigin(t *Tool) Origin {
 // ImpliedRules returns the grants that follow from the tool itself: its private home and its
 // temporary directory. Programs install further programs into the home and run them, and build
 // drivers run their fresh output in the temporary directory, so both grant all capabilities.
-// See RATIONALE D7.
+// See decision D7.
 func ImpliedRules(t *Tool) []FSRule {
 	origin := func(label string) Origin { return Origin{Layer: LayerImplied, Label: label} }
 	tmp := FSRule{Written: "${tmp}", At: Location{Root: Root{Kind: Temp}}, Caps: All, Origin: origin("private tmp")}
@@ -231,7 +231,7 @@ func (b *Bindings) inner() (out []Location) {
 
 // InTemp returns the view for a run with a temporary directory of its own, which shares all rules with this one, and
 // false where they depend on the directory: it is in another root, or another root is in it.
-// See RATIONALE D323.
+// See decision D330.
 func (v *View) InTemp(dir string) (*View, bool) {
 	b := *v.bind
 	b.Temp = dir

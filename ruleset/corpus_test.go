@@ -113,7 +113,7 @@ func decide(s *ruleset.Set, line string) ruleset.Decision {
 }
 
 // TestCorpus: each line has the verdict of its class. A bypass is held: it is denied, or left to a person.
-// See RATIONALE D168.
+// See decision D165.
 func TestCorpus(t *testing.T) {
 	s, seen := generous(), map[string]bool{}
 	all := slices.Concat(corpus(t, "bypasses.txt", "held"), corpus(t, "families.txt", ""), corpus(t, "ordinary.txt", "allow"))

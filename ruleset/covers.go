@@ -8,7 +8,7 @@ import (
 
 // covering are the earlier rules that decide for everything that a rule names, nil if some of that is left to it. Each
 // alternative of the rule's condition may be another rule's: command = ["a", "b"] is covered by one rule for each.
-// See RATIONALE D460.
+// See decision D132.
 func (s *Set) covering(at int) []*Rule {
 	later := s.Rules[at]
 	mine, ok := alternatives(later.Matcher)

@@ -62,7 +62,7 @@ const batch = 100
 // TestDifferential runs random lines that are allowed, and looks for a program that was started,
 // a file that was written, and a file that was read, which had not been judged. The count is that
 // of lines that were allowed and run, in each shell.
-// See RATIONALE D169.
+// See decision D165.
 func TestDifferential(t *testing.T) {
 	shells, links := dialects(t)
 	seed := epoch.Seed(t)

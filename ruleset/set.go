@@ -119,7 +119,7 @@ type judge struct {
 
 // rules asks the rules in order. A rule that may match leaves open whether it wins; the answer is
 // known if all rules that may win agree.
-// See RATIONALE D132.
+// See decision D132.
 func (j *judge) rules(q *question, text string) (Decision, int) {
 	out := Decision{Text: text}
 	var open *Rule
@@ -170,7 +170,7 @@ const noMatch = "no rule matches"
 
 // MayStop reports whether a rule that denies or asks decides, or may match: also a part that is not understood, and
 // a command that a program may run by its words.
-// See RATIONALE D429.
+// See decision D429.
 func (s *Set) MayStop(k Kind, d *Decision) bool {
 	if !s.stops(k) {
 		return false
@@ -194,7 +194,7 @@ func (s *Set) stops(k Kind) bool {
 func (s *Set) Whole() bool { return s.whole(Execute) != nil }
 
 // whole is the first rule about a kind of operation if it denies or asks about all of them, nil otherwise.
-// See RATIONALE D428.
+// See decision D428.
 func (s *Set) whole(k Kind) *Rule {
 	i := slices.IndexFunc(s.Rules, func(r *Rule) bool { return r.about(k) })
 	if i < 0 || !s.Rules[i].stops() || s.Rules[i].Matcher != nil {
@@ -272,7 +272,7 @@ func (j *judge) part(p *shell.Part, spelled int) Decision {
 
 // program judges the start of a program, without the contents of its words. The second value is the
 // number of words that a rule spells out.
-// See RATIONALE D133 and D134.
+// See decision D133.
 func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
 	out, reach := j.rules(&question{judge: j, part: p, passes: p.Through}, p.Text)
 	reach = max(reach, spelled)
@@ -343,7 +343,7 @@ func (j *judge) file(p *shell.Part) Decision {
 
 // change judges a change of directory. One that stays below the directory of the operation runs
 // nothing and reaches nothing new; others need a rule for cd.
-// See RATIONALE D134.
+// See decision D133.
 func (j *judge) change(p *shell.Part) Decision {
 	below := truth(len(p.Dirs) > 0)
 	for _, d := range p.Dirs {

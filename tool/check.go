@@ -198,7 +198,7 @@ func (p *Policy) absolute(at ir.Location) string {
 }
 
 // judge decides capabilities on a target, and returns the first refusal.
-// See RATIONALE D86.
+// See decision D86.
 func (p *Policy) judge(need ir.Capability, on target) error {
 	op := operation(need, on.Place)
 	v := p.view.Decide(op)

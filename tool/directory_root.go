@@ -13,7 +13,7 @@ import (
 // rootHolder uses os.Root, for systems without openat2(2). os.Root follows symlinks that stay
 // inside of it, which may lead to a path that a rule denies; so each component is checked,
 // opened by itself, and must be the very directory that was checked.
-// See RATIONALE D88.
+// See decision D86.
 type rootHolder struct {
 	bindings *ir.Bindings
 	// bound are the directories of the roots as they were when the Context was loaded.

@@ -37,5 +37,5 @@
 // policy, and the answers here come from the same evaluator. Two questions are left to the
 // kernel: a system call may use paths that a call of a tool may not, such as to read /usr by
 // its absolute name, and a move is judged by both of its ends and is not offered here.
-// See RATIONALE D91.
+// See decision D86.
 package tool

@@ -100,7 +100,7 @@ func foldedPlace(p ir.Place) ir.Place {
 	return p
 }
 
-// See RATIONALE D89.
+// See decision D86.
 func foldedAt(l ir.Location) ir.Location {
 	return ir.Location{Root: ir.Root{Kind: l.Root.Kind, Name: resolve.Fold(l.Root.Name)}, Path: resolve.Fold(l.Path)}
 }

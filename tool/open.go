@@ -237,7 +237,7 @@ func (p *Policy) directory(at target) (directory, string, error) {
 // hold tries an operation until it was done to the judged target. A node that is missing, in
 // the way or of another kind may be a result of a changing path; it is an answer when it stays
 // so.
-// See RATIONALE D87.
+// See decision D86.
 func (p *Policy) hold(op, path string, try func() (target, error)) error {
 	var before target
 	settled := 0

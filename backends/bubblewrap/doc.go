@@ -14,5 +14,5 @@
 // readable files, rules for places that are not there at the start, programs and their arguments. The
 // ledger is in the artifact and in no manifest, since it is about bubblewrap and not about the means of accessc exec by
 // default.
-// See RATIONALE D256.
+// See decision D256.
 package bubblewrap

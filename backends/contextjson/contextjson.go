@@ -62,7 +62,7 @@ type Access struct {
 	Protected *Protected `json:"protected,omitempty"`
 	Net       []NetRule  `json:"net"` // in the order of the policy
 	// Listen has the rules about listening, absent where there is none.
-	// See RATIONALE D107.
+	// See decision D107.
 	Listen   []ListenRule        `json:"listen,omitempty"`
 	Env      []EnvRule           `json:"env"`      // in the order of the policy
 	Commands map[string]*Command `json:"commands"` // by program; null means any program
@@ -150,7 +150,7 @@ type Command struct {
 }
 
 // Rules are the rules on files, in the order of the policy.
-// See RATIONALE D477.
+// See decision D107.
 func (a *Access) Rules() []FSRule {
 	if a.ByName != nil {
 		return a.ByName

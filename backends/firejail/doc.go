@@ -7,5 +7,5 @@
 // capabilities, further namespaces, the network and D-Bus are closed. The ledger is in a comment, the first lines. Not
 // enforced by these means, beside the limits of mounts in general (package mounts): pins, listing the directories that
 // lead to granted places, the environment, sockets that may be seen.
-// See RATIONALE D257.
+// See decision D257.
 package firejail

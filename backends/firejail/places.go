@@ -130,7 +130,7 @@ func (s *shown) lines() []string {
 	}
 	open, around := map[string]bool{"/dev": true, "/proc": true, "/run": true}, map[string]bool{}
 	for _, place := range slices.Concat(s.white, s.whole, s.links) {
-		// See RATIONALE D248. The directories around a symbol are not known.
+		// See decision D257. The directories around a symbol are not known.
 		open[place] = true
 		for dir := place; strings.HasPrefix(dir, "/"); {
 			open[dir] = true
@@ -156,7 +156,7 @@ var kept = []string{"noblacklist /run/firejail", "noblacklist /run/shm"}
 
 // everything are the lines that cover all directories without an exception, and keep the others as they are: root could
 // make, move and remove names in /, which is the host's. firejail 0.9.72 does not start where /run is read-only.
-// See RATIONALE D288.
+// See decision D257.
 var everything = []string{"blacklist /*", "blacklist /run/*", "read-only /"}
 
 // named reports whether firejail takes a line of a profile to be about one place, or about all in one directory, as the lines

@@ -11,5 +11,5 @@
 // The objects are portable: the workspace is a claim, the private directories are empty volumes,
 // the image is a name that no registry has, until its user replaces it. Not enforced by these
 // means: starting readable files, which programs of the image run, moves, sockets, arguments.
-// See RATIONALE D264.
+// See decision D263.
 package kubernetes

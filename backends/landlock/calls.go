@@ -31,7 +31,7 @@ func KnownCall(name string) bool {
 	return slices.ContainsFunc(allowed, has) || slices.ContainsFunc(refused, has)
 }
 
-// See RATIONALE D48.
+// See decision D48.
 var allowed = []CallGroup{
 	{Name: "descriptors", Why: "act on descriptors, which were judged when they were opened", Calls: []string{
 		"close", "close_range", "copy_file_range", "dup", "dup2", "dup3", "epoll_create", "epoll_create1", "epoll_ctl",

@@ -42,7 +42,7 @@ const (
 
 // namespaces are the flags of clone(2) that make one. unshare(2) knows one more,
 // whose bit belongs to the exit signal in clone.
-// See RATIONALE D42.
+// See decision D42.
 var namespaces = []string{
 	"CLONE_NEWCGROUP", "CLONE_NEWIPC", "CLONE_NEWNET", "CLONE_NEWNS", "CLONE_NEWPID", "CLONE_NEWUSER", "CLONE_NEWUTS",
 }
@@ -51,7 +51,7 @@ var namespaces = []string{
 // unix sockets open (up to ABI 8; some of them later, too), and TCP by MSG_FASTOPEN; without
 // sockets none of them is left. Pairs of connected unix sockets stay: they reach no other
 // process, except for datagram pairs, which can be given an address with every message.
-// See RATIONALE D64.
+// See decision D42.
 var sockets = []Block{
 	{Group: "network", Errno: "EACCES", Syscalls: []string{"socket", "connect", "bind", "listen", "accept", "accept4"}},
 	{Group: "network", Errno: "EACCES", Syscalls: []string{"socketpair"}, When: []Condition{{Arg: 0, NotIn: []string{"AF_UNIX"}}}},
@@ -62,7 +62,7 @@ var sockets = []Block{
 }
 
 // metadata lists the changes that Landlock has no right for.
-// See RATIONALE D65.
+// See decision D379.
 var metadata = []Block{
 	{Group: "metadata", Errno: "EPERM", Syscalls: []string{
 		"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat",
@@ -103,7 +103,7 @@ var others = []Block{
 
 // inMemory are calls whose flags are in memory, where a filter cannot see them. Callers
 // fall back to openat.
-// See RATIONALE D49.
+// See decision D48.
 var inMemory = []Block{{Group: "openat2", Errno: "ENOSYS", Syscalls: []string{"openat2"}}}
 
 // filter is the blocks that a policy needs beside those of every filter.
@@ -136,7 +136,7 @@ func (s *ruleset) updatesMetadata() bool {
 
 // updatesOwn reports whether the policy grants update in the tool's private directories, and nowhere else but on the
 // devices of the base. A host without a supervisor refuses the calls there as well.
-// See RATIONALE D379.
+// See decision D379.
 func (s *ruleset) updatesOwn() bool {
 	granted := false
 	s.walk(func(r *ir.Region) {

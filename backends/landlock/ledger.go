@@ -310,7 +310,7 @@ func (w *ledgerWriter) judged(c ir.Capability) bool {
 // others says how a rule is held when other processes move what it was about: calls that
 // are judged are judged where the file is now. The kernel judges an open, a mapping and a link
 // once, when it is made; reading and writing a descriptor asks for nothing (landlock(7)).
-// See RATIONALE D45.
+// See decision D43.
 func (w *ledgerWriter) others(r *ir.FSRule) ir.Held {
 	var why []ir.CauseID
 	private := r.At.Root.Kind != ir.Workspace && r.At.Root.Kind != ir.External

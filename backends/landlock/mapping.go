@@ -34,7 +34,7 @@ func grantable(c ir.CapSet, listed bool) ir.CapSet {
 func rightsOf(c ir.CapSet) []Right { return rightsBySet()[c&ir.All] }
 
 // rightsBySet are the rights of every set of capabilities.
-// See RATIONALE D330.
+// See decision D330.
 func rightsBySet() [][]Right {
 	return rightsBySetOnce.Get(func() [][]Right {
 		out := make([][]Right, ir.All+1)

@@ -18,7 +18,7 @@ type ruleset struct {
 	lacks, lacksByName map[*ir.Region]ir.CapSet
 }
 
-// See RATIONALE D40.
+// See decision D40.
 func newRuleset(v *ir.View) *ruleset {
 	s := &ruleset{
 		view: v, lacks: make(map[*ir.Region]ir.CapSet, len(v.Entries())), lacksByName: map[*ir.Region]ir.CapSet{},
@@ -48,7 +48,7 @@ func (s *ruleset) findLacks(r *ir.Region) ir.CapSet {
 }
 
 // findLacksByName records the capabilities that rules by name take away in r and everything below it.
-// See RATIONALE D472.
+// See decision D40.
 func (s *ruleset) findLacksByName(r *ir.Region) ir.CapSet {
 	lacks := s.takenByName(r)
 	for _, b := range r.Below {
@@ -120,7 +120,7 @@ func (s *ruleset) brings(r *ir.Region) bool {
 
 // late returns the capabilities on the entries of r that names which appear later do not get,
 // since the tool cannot make them appear and there is no supervisor for those of other processes.
-// See RATIONALE D52.
+// See decision D40.
 func (s *ruleset) late(r *ir.Region) ir.CapSet {
 	if s.brings(r) {
 		return 0
@@ -232,7 +232,7 @@ func (s *ruleset) grants(t backends.Target, whole, expanded func(*ir.Region) ir.
 }
 
 // ofImage reports whether a place is one of an image that nothing has looked at.
-// See RATIONALE D259.
+// See decision D259.
 func ofImage(t backends.Target, r *ir.Region) bool { return t.Image && r.At.Root.Kind == ir.System }
 
 // exceptions are the names in a directory that have grants of their own.

@@ -99,7 +99,7 @@ func (n internet) traps() []Trap {
 
 // Named is the supervision with stand-ins for the sockets of the internet that it refuses: their traps have a
 // refusal name the address or the host that was asked for. It permits nothing besides.
-// See RATIONALE D384.
+// See decision D120.
 func (s *Supervision) Named() *Supervision {
 	n := s.internet()
 	if n.egress {

@@ -10,7 +10,7 @@ const formatVersion = 2
 
 // Spec is the input of the loader for one tool on Linux, and a text for reviewers: everything
 // that the sandbox grants, refuses and leaves to other means.
-// See RATIONALE D23.
+// See decision D25.
 type Spec struct {
 	backends.Header
 	backends.Launch

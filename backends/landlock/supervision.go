@@ -12,7 +12,7 @@ import (
 // the requirements that are listed, some calls that the filter refuses otherwise are judged
 // one by one, and the traps say which calls it sees at all. Every other call runs
 // without it.
-// See RATIONALE D43.
+// See decision D43.
 type Supervision struct {
 	// Gaps are the requirements that the supervisor meets, by the names of the gaps that they
 	// are without one. It is empty where a supervisor is of use and nothing depends on it.
@@ -100,7 +100,7 @@ type judged struct {
 }
 
 // judges derives the classes from the grants that the ruleset cannot express.
-// See RATIONALE D44.
+// See decision D43.
 func (s *ruleset) judges() Judges {
 	j := Judges{Names: s.unseenGain() || s.view.ProtectsNames()}
 	executes, alone := false, false

@@ -25,7 +25,7 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 // Ask has the supervisor make every call that the user could grant while the tool runs: all
 // traps are set, and the policy to judge by has the list "may". The ruleset and the permissions
 // are those of the policy.
-// See RATIONALE D200.
+// See decision D200.
 func (s *Spec) Ask(t *ir.Tool, target backends.Target) error {
 	next, err := s.judgeAll(t, target, true)
 	next.Replaces = append(next.Replaces, "truncate")

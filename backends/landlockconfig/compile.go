@@ -135,7 +135,7 @@ func (g *grants) findLacks(r *ir.Region) ir.CapSet {
 
 // names makes regions for the names in r that rules by name are about. Landlock knows no names, so what a rule by
 // name withholds is granted nowhere around them.
-// See RATIONALE D476.
+// See decision D263.
 func (g *grants) names(r *ir.Region) []*ir.Region {
 	for _, n := range backends.NamedIn(r) {
 		in := &ir.Region{At: r.At.Child(n.Rule.Names[0]), Name: n.Rule.Names[0], Caps: n.Caps, Governing: n.Entry,

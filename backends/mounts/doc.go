@@ -16,5 +16,5 @@
 // links nothing (EXDEV), and whose name it does not move (EBUSY; rename(2)): that holds pins and
 // the gain by moving. A mount goes with the name that another process removes or replaces outside
 // (path_resolution in Documentation/filesystems, detach_mounts in fs/namespace.c).
-// See RATIONALE D255.
+// See decision D256.
 package mounts

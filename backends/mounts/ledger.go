@@ -138,7 +138,7 @@ func (w *ledgerWriter) writable(id ir.RuleID) bool {
 }
 
 // named says how an aspect of a rule by name is held in a region: as the mount gives it that shows the region.
-// See RATIONALE D475.
+// See decision D256.
 func (w *ledgerWriter) named(n backends.Named, a ir.Aspect) ir.Held {
 	at := w.laid[n.Region]
 	has := at.shows()
@@ -342,7 +342,7 @@ func (w *ledgerWriter) system(r *ir.Region, by Kind, a ir.Aspect) ir.Held {
 	return backends.Exact
 }
 
-// See RATIONALE D304.
+// See decision D257.
 func (w *ledgerWriter) network(c ir.Cell) ir.Held {
 	r, _ := c.Rule.(*ir.NetRule)
 	switch {

@@ -131,7 +131,7 @@ const (
 // writable are the capabilities that writing takes; MXC knows no part of it.
 const writable = ir.CapSet(1<<ir.Read | 1<<ir.Create | 1<<ir.Update | 1<<ir.Delete)
 
-// See RATIONALE D93.
+// See decision D263.
 func accessOf(caps ir.CapSet) access {
 	switch {
 	case caps.Contains(writable):

@@ -12,5 +12,5 @@
 // system, and not about a system as those of the other backends are. Environment values are the
 // user's and no part of an artifact. Not enforced by these means: starting readable files,
 // moves, sockets, arguments, and limits other than that of the time.
-// See RATIONALE D92.
+// See decision D263.
 package mxc

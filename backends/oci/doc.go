@@ -14,7 +14,7 @@
 // Not enforced: where the image's files come from. The base names places, and in a container the image
 // has its files there. Who may change the bundle and the root file system on the host decides as well.
 //
-// See RATIONALE D259.
+// See decision D259.
 //
 // The words are those of runtime-spec 1.3.0, of which only fields are used that 1.0.2 had. It has none
 // for Landlock, and none is written.

@@ -54,7 +54,7 @@ func ParseConfig(data []byte) (*specs.Spec, error) {
 // Merge puts a document into the configuration of a bundle, and returns its text. It refuses all settings of the
 // configuration that contradict the document, in one error; only a setting that takes permissions away replaces the
 // bundle's.
-// See RATIONALE D262.
+// See decision D261.
 func Merge(c *specs.Spec, d *Document) ([]byte, error) {
 	var found []error
 	refuse := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }

@@ -48,7 +48,7 @@ func filter(closed []string, rules ...specs.LinuxSyscall) *specs.LinuxSeccomp {
 
 // seccomp is the filter around the entry point: the closed list of calls that every tool's filter begins
 // with. The entry point needs no others, and puts the policy's own filter inside.
-// See RATIONALE D261.
+// See decision D261.
 func seccomp() *specs.LinuxSeccomp {
 	return filter(nil,
 		without("clone", 0, namespaces...), without("unshare", 0, append(slices.Clone(namespaces), "CLONE_NEWTIME")...),

@@ -20,7 +20,7 @@ import (
 // maxRules bounds how many filters a profile may have. Compiling one takes time with
 // the square of their number, about half a second at this bound and ten at 16,000,
 // beyond which the compiler has been seen to crash (nolabs-ai/nono).
-// See RATIONALE D72.
+// See decision D71.
 const maxRules = 4000
 
 // Backend implements backends.Backend.
@@ -89,7 +89,7 @@ func proxyPolicy(t *ir.Tool) (json.RawMessage, error) {
 
 // directories lists the directories that lead to places with rules. They cannot be made in the
 // sandbox, so the loader makes them before.
-// See RATIONALE D75.
+// See decision D71.
 func (p *profile) directories() []string {
 	var out []string
 	p.walk(func(r *ir.Region) {
@@ -259,7 +259,7 @@ func (w *writer) statement(action string, ops []string, lines [][]string, modifi
 
 // put writes texts one after the other, which would have to be made where they were one. Of a profile with too many
 // filters nothing more is kept: it is refused with their number.
-// See RATIONALE D333.
+// See decision D71.
 func (w *writer) put(texts ...string) {
 	if w.filters > maxRules {
 		return

@@ -110,7 +110,7 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 	case ir.Limits:
 		return limit(c.Limit)
 	case ir.Process:
-		// See RATIONALE D254 and D294.
+		// See decision D76.
 		if w.tool.Base == ir.BaseSystem {
 			return ir.Because(ir.Assumed, "", start.WhySame, start.WhySemaphore)
 		}
@@ -122,11 +122,11 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 }
 
 // withheld says how variables are held that the tool does not get.
-// See RATIONALE D218.
+// See decision D76.
 func withheld() ir.Held { return ir.Because(ir.Assumed, "", start.WhyProcArgs) }
 
 // lacking names the services that programs ask for and the base leaves closed, beside the files of its list.
-// See RATIONALE D294.
+// See decision D76.
 func lacking(a ir.Aspect) ir.Held {
 	switch a {
 	case ir.AspectRead:

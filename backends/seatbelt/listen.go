@@ -22,7 +22,7 @@ const (
 )
 
 // listening is where a profile lets connections be accepted.
-// See RATIONALE D118.
+// See decision D117.
 type listening struct {
 	view *ir.View
 	// named are the ports that rules name.

@@ -14,7 +14,7 @@ import (
 // anything else refuses the whole profile ("host must be * or localhost in network
 // address"). So a profile opens ports of the own machine by itself; every other host is
 // reached through the proxy of the run, which is at a port of the own machine.
-// See RATIONALE D117.
+// See decision D117.
 
 // openings are the ports to connect to that a profile opens.
 type openings struct {
@@ -27,7 +27,7 @@ type openings struct {
 
 // opened decides which ports open. A port stays closed when a rule that denies could match a
 // connection to it and the profile cannot distinguish that connection; the proxy can.
-// See RATIONALE D71.
+// See decision D71.
 func opened(t *ir.Tool) *openings {
 	o := &openings{rules: t.Net}
 	for i := range t.Net {

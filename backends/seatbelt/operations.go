@@ -45,9 +45,9 @@ type leaf struct {
 //
 // The family file-write* stands among its leaves, since setattrlist(2) asks for it, by which
 // utimensat(3) sets times. exchangedata(2) asks for it as well and would carry the contents of a
-// file without read to one with read, so the family needs both. See RATIONALE D250.
+// file without read to one with read, so the family needs both. See decision D69.
 var leaves = []leaf{
-	// See RATIONALE D70.
+	// See decision D69.
 	{op: opMetadata},
 	{op: "file-read-xattr"},
 	{op: opReadData, needs: ir.Caps(ir.Read)},
@@ -108,7 +108,7 @@ func (g grant) allows(l leaf) bool {
 // split are the operations that a region allows and those that it denies. Where the family
 // file-write* is denied and one of its leaves is allowed, its denial comes first: by the naive
 // reading it would take the leaf away.
-// See RATIONALE D69.
+// See decision D69.
 type split struct{ first, allow, deny []string }
 
 // split divides the leaves. A profile has many regions, and few grants.

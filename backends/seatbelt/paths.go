@@ -155,7 +155,7 @@ func canonical(text string) bool {
 
 // comment makes a text safe behind a semicolon, and ASCII: the system's compiler has been seen to
 // abort at other bytes, also in comments (h5i-dev/h5i, pull 387).
-// See RATIONALE D249.
+// See decision D249.
 func comment(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r > unicode.MaxASCII }) {
 		return s

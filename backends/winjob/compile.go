@@ -294,10 +294,10 @@ const modeClosed = "closed"
 // run where a standard handle is a console, else one without a window. A tool that shares the
 // user's console can type into the shell behind it (AppJailLauncher's issue 8, Synacktiv 2021,
 // CVE-2021-41346) and sends it the events of Ctrl+C and Ctrl+Break.
-// See RATIONALE D279.
+// See decision D279.
 const consoleOwn = "own"
 
-// See RATIONALE D78.
+// See decision D77.
 func network(t *ir.Tool) Network {
 	n := Network{Mode: modeClosed, Services: services, Rules: []NetRule{}}
 	for i := range t.Net {

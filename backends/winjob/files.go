@@ -58,7 +58,7 @@ func (l *layout) skipped(r *ir.Region) bool { return l.lists[r].Absent == Absent
 
 // root lays out a tree. The list of a root is always protected: whatever is granted to
 // AppContainers above it, or by another root that contains it, ends there.
-// See RATIONALE D77.
+// See decision D77.
 func (l *layout) root(r *ir.Region) {
 	if r.At.Root.Kind != ir.System {
 		words := wordsFor(r.Caps, l.listed())
@@ -170,7 +170,7 @@ func (l *layout) entries() []Entry {
 }
 
 // byName are the regions in which each rule by name is about names. Access lists belong to files and know no names.
-// See RATIONALE D478.
+// See decision D77.
 func (l *layout) byName() map[ir.RuleID][]backends.Named {
 	out := map[ir.RuleID][]backends.Named{}
 	for _, r := range l.regions {

@@ -94,7 +94,7 @@ var consoleUpdates = [...]struct{ build, least uint32 }{
 
 // ConsoleUpdated reports whether a build of Windows, in a revision, has that update. Builds that came later have it from the
 // beginning.
-// See RATIONALE D295.
+// See decision D282.
 func ConsoleUpdated(build, revision uint32) bool {
 	for _, u := range consoleUpdates {
 		if u.build == build {

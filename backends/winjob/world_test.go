@@ -14,7 +14,7 @@ import (
 )
 
 // world is a policy, the text emitted for it, and a host on which to ask both.
-// See RATIONALE D96.
+// See decision D77.
 type world struct {
 	view   *ir.View
 	target backends.Target

@@ -118,7 +118,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 
 // choose takes the tool that runs the agent's program where no flag names a tool, and says
 // how the hook judges.
-// See RATIONALE D391.
+// See decision D146.
 func (c *hookInstallCmd) choose(g *globals, a *settings.Agent) (string, error) {
 	program := a.Program()
 	if c.Tool != "" {

@@ -146,7 +146,7 @@ type change struct {
 func insert(at int, text string) change { return change{span{at, at}, text} }
 
 // edit applies changes to the text, and compares the content before and after.
-// See RATIONALE D33.
+// See decision D97.
 func edit(text []byte, met check, changes func(*document) ([]change, error)) ([]byte, error) {
 	before, finding := source.Parse("", text)
 	if finding != nil {

@@ -72,7 +72,7 @@ func visible(all []kernelfs.Mount, m *kernelfs.Mount) bool {
 const unlisted = "unknown"
 
 // Listed returns an error where the host does not list its mounts, so that nobody knows where the kernel shows itself.
-// See RATIONALE D399.
+// See decision D362.
 func Listed() error {
 	_, err := mounts(nil, nil)
 	return err

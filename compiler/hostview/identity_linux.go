@@ -11,7 +11,7 @@ import (
 // settled is how long ago a directory must have changed for its times to tell of the next change:
 // two changes within the resolution of a file system's times have the same. Those of ext3 have a
 // second (https://docs.kernel.org/filesystems/ext4/inodes.html), the others a tick of the kernel.
-// See RATIONALE D225.
+// See decision D225.
 const settled = 2 * time.Second
 
 // identify returns the identity of the directory at a path, zero if its next change may not show in it.

@@ -3,7 +3,7 @@
 // A preset is a file of TOML: its version, a sentence about its purpose, and rules, each with its
 // reason. It has rules that grant, about places of the user's home, hosts and variables, and none that grants something
 // in the workspace: there it closes names alone.
-// See RATIONALE D190, D482.
+// See decisions D190 and D416.
 package presets
 
 import (

@@ -245,7 +245,7 @@ func TestFind(t *testing.T) {
 
 // TestAgentsKeepNothingShared: an agent has a home of its own, and reaches none of its directories in
 // the user's but programs.
-// See RATIONALE D194.
+// See decision D194.
 func TestAgentsKeepNothingShared(t *testing.T) {
 	for _, name := range agents {
 		p, _ := presets.Find(name)

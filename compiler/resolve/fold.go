@@ -10,7 +10,7 @@ import (
 
 // Fold returns a form that is equal for paths that some systems cannot tell apart: full case folding
 // and canonical composition (Unicode, CaseFolding.txt and UAX #15).
-// See RATIONALE D344.
+// See decision D97.
 func Fold(p string) string {
 	var b strings.Builder
 	for _, r := range norm.NFC.String(p) {

@@ -131,7 +131,7 @@ func (r *Resolver) abs(lexical string) string {
 // Asked evaluates a path that a tool is asked to act on. With follow, the last
 // component is resolved as by open(2); without, it is the name itself, which
 // unlink(2) and rename(2) act on.
-// See RATIONALE D2.
+// See decision D1.
 func (r *Resolver) Asked(p string, follow bool, b *ir.Bindings) (ir.Place, ir.NodeKind, error) {
 	if name, abs, ok := Outside(p, r.Home, b); ok {
 		place, kind, err := r.Kernel(abs, follow, b)
@@ -156,7 +156,7 @@ func (r *Resolver) Asked(p string, follow bool, b *ir.Bindings) (ir.Place, ir.No
 // Outside reads a path that a rule names by itself: the path as rules spell it, and absolute,
 // below the target of the rule. An absolute path of the home, as a shell makes one of "~/x", is
 // read as such.
-// See RATIONALE D181.
+// See decision D108.
 func Outside(p, home string, b *ir.Bindings) (name, abs string, ok bool) {
 	asked, err := Spelling(filepath.ToSlash(p))
 	if err != nil || !asked.Direct {

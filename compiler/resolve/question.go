@@ -20,7 +20,7 @@ type Question struct {
 	// Verb is one of the verbs below, such as "read".
 	Verb string
 	// Method is that of a request of "connect", empty for one that no rule names.
-	// See RATIONALE D108.
+	// See decision D108.
 	Method string
 	// Operands are the paths, the URL, the address, the variable, or the program.
 	Operands []string
@@ -125,7 +125,7 @@ func (a Asker) Operation(q Question) (ir.Operation, error) {
 	case "execute":
 		on, _, err := a.place(q.Operands[0], true)
 		return ir.Start{On: on}, err
-	case "symlink": // see RATIONALE D372
+	case "symlink": // see decision D108
 		on, _, err := a.place(q.Operands[0], false)
 		return ir.Access{Cap: ir.Create, On: on, Name: ir.NameLink}, err
 	case "delete":

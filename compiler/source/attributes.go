@@ -15,7 +15,7 @@ import (
 )
 
 // altering are the attributes by which git makes another text of a blob when it checks it out (gitattributes(5)). Ends
-// of lines are none of them: TOML reads both alike. See RATIONALE D360.
+// of lines are none of them: TOML reads both alike. See decision D360.
 var altering = []string{"filter", "ident", "working-tree-encoding"}
 
 const (
@@ -27,7 +27,7 @@ const (
 
 // attributes are the altering attributes that git may set for one path. Lines that may set an attribute count unless
 // they certainly do not, lines that take an attribute away only if they certainly do: git's reading is not repeated.
-// See RATIONALE D445.
+// See decision D360.
 type attributes struct {
 	// macros are the names of those that may set an altering attribute.
 	macros map[string]bool
@@ -245,7 +245,7 @@ func (l *loader) checkAltered(kind ir.Layer, name, file string) *diag.Diagnostic
 
 // checkAlike refuses names that a file system takes for that of a layer, or of a directory of layers, although git does
 // not: a checkout there has other layers.
-// See RATIONALE D448.
+// See decision D360.
 func (l *loader) checkAlike(kind ir.Layer, file string) {
 	c, prefix := l.checkout(kind)
 	if c == nil || l.req.User == file {

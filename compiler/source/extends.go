@@ -179,7 +179,7 @@ func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error)
 
 // dangles reports whether a name that a pattern found is a symlink that leads to nothing. Such a name is none that anybody wrote down,
 // and like that of a file which is not there yet. A submodule, and a loop, is no nothing.
-// See RATIONALE D370.
+// See decision D358.
 func (l *loader) dangles(kind ir.Layer, file string) bool {
 	if _, edited := l.req.Edited[file]; edited {
 		return false

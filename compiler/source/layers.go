@@ -185,7 +185,7 @@ func (l *loader) revised(kind ir.Layer) bool {
 
 // user loads the user's own layer. A file of the workspace is none: variables that a repository sets
 // for a start of accessc may name it.
-// See RATIONALE D172.
+// See decision D105.
 func (l *loader) user(path string) {
 	kind, path := ir.LayerUser, absolute(path)
 	_, named := l.disk.holds(path)
@@ -218,7 +218,7 @@ func (l *loader) optional(kind ir.Layer, path string) {
 
 // config loads a file or the *.toml files of a directory in name order. A name that a tool makes in the directory would
 // be a layer of its next start.
-// See RATIONALE D452.
+// See decision D358.
 func (l *loader) config(path string) {
 	if mode, err := l.req.View.Stat(path); err != nil || !mode.IsDir() {
 		l.file(ir.LayerConfig, path, ir.Pos{})

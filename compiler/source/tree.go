@@ -29,7 +29,7 @@ const (
 )
 
 // builder assembles the root table from the parser's expressions.
-// See RATIONALE D97.
+// See decision D97.
 type builder struct {
 	file    *File
 	parser  *unstable.Parser

@@ -10,7 +10,7 @@ import (
 
 // Calls compares which tools of MCP servers a client may call, by the names of the entries, or of the servers for tools
 // without an entry. An entry opens a tool and closes those that have none, so no entry can be compared alone.
-// See RATIONALE D374.
+// See decision D371.
 func Calls(old, new []*ir.Tool) map[string][]Difference {
 	out := map[string][]Difference{}
 	for _, server := range servers(old, new) {

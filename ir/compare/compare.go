@@ -242,7 +242,7 @@ func sources(old, new *ir.Tool) ([]Difference, bool) {
 }
 
 // comparison is two policies on one platform.
-// See RATIONALE D34.
+// See decision D34.
 type comparison struct {
 	platform ir.Platform
 	old, new *ir.View

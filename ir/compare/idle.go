@@ -87,7 +87,7 @@ const maxIdle = 1 << 22
 // without changing the permissions, and the rules that lose by order alone. Every other rule is
 // needed, if only against one that is listed. The second result names the resources that have
 // too many rules to analyse; no rule of theirs is listed.
-// See RATIONALE D35.
+// See decision D34.
 func Idles(t *ir.Tool) (idle []Idle, skipped []ir.Resource) {
 	if t.Source.Kind != ir.SourceLocal {
 		return nil, nil

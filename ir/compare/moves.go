@@ -13,7 +13,7 @@ import (
 // count, so one cell stands for all of the same capabilities. The system's own files take no
 // part: the base lets only devices be updated, which no link or rename takes to another
 // filesystem.
-// See RATIONALE D36.
+// See decision D34.
 func (c *comparison) moves(trees []*placeTree) []Difference {
 	var all []*place
 	for _, t := range trees {

@@ -8,7 +8,7 @@ import (
 
 // inspection compares how much is looked at where both policies grant TLS. A connection that is
 // inspected no more, or opaque, carries more than the rules tell apart.
-// See RATIONALE D109.
+// See decision D109.
 func (c *comparison) inspection() []Difference {
 	if !slices.ContainsFunc(rules(c.old.Tool, c.new.Tool), func(r ir.NetRule) bool { return r.Inspect || r.Opaque }) {
 		return nil

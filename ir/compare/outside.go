@@ -12,7 +12,7 @@ import (
 
 // shared returns a tool whose rules of that kind lie below one root for each kind of name; the
 // tool itself where it has none.
-// See RATIONALE D184.
+// See decision D34.
 func shared(t *ir.Tool) *ir.Tool {
 	if !slices.ContainsFunc(t.FS, func(r ir.FSRule) bool { return r.At.Root.Direct() }) {
 		return t

@@ -10,7 +10,7 @@ import (
 
 // Setting is a value of a tool that differs and permits nothing by itself, such as the program
 // that runs under the permissions. Permissions are differences, limits among them.
-// See RATIONALE D371.
+// See decision D371.
 type Setting struct {
 	// Name is the key of the configuration; of a variable's fixed value it is "env NAME".
 	Name string

@@ -77,7 +77,7 @@ func Host() ruleset.Host {
 }
 
 // Compare compares two rulesets; nil stands for one without rules.
-// See RATIONALE D161.
+// See decision D161.
 func Compare(old, new *ruleset.Set) Comparison {
 	c := &comparison{old: placed(old), new: placed(new), classes: map[key]*Class{}}
 	switch {
@@ -254,7 +254,7 @@ func (c *comparison) dialects() {
 
 // sampled notes a part of which examples are compared. Rules that are added and deny cannot make a
 // ruleset wider; nor can the change to sh, whose lines are read as by bash as well.
-// See RATIONALE D163.
+// See decision D161.
 func (c *comparison) sampled(what string) {
 	c.out.Sampled = append(c.out.Sampled, what)
 	if len(c.out.Sampled) > 1 {

@@ -52,7 +52,7 @@ type Condition struct {
 }
 
 // Doc returns the document form of a ruleset.
-// See RATIONALE D160.
+// See decision D135.
 func Doc(s *ruleset.Set) SetDoc {
 	out := SetDoc{Name: s.Name, Shell: s.Shell.String(), Rules: []RuleDoc{}}
 	for _, r := range s.Rules {

@@ -61,7 +61,7 @@ const (
 
 // Analyze takes a line apart, as a shell of the dialect would run it in the directory dir. The
 // directory is absolute, or empty where it is not known.
-// See RATIONALE D130.
+// See decision D130.
 func Analyze(line string, dialect Dialect, dir string) *Part {
 	a := &analysis{left: maxText}
 	at := dirs(nil)
@@ -136,7 +136,7 @@ func (a *analysis) parse(lang syntax.LangVariant, in dirs) []*Part {
 
 // hides reports whether something that is a comment for the parser is part of a word for a shell,
 // which runs the text behind it: (echo 'a'#; b. A comment begins behind a blank or an operator.
-// See RATIONALE D165.
+// See decision D165.
 func (a *analysis) hides(file *syntax.File) bool {
 	found := false
 	syntax.Walk(file, func(n syntax.Node) bool {

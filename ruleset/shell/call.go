@@ -302,7 +302,7 @@ func (a *analysis) operands(p *Part, e *entry, s *scanned) {
 
 // outputs adds the files that operands name. A target may be a directory, in which a file of the
 // source's name is written.
-// See RATIONALE D167.
+// See decision D131.
 func (s *scanned) outputs(p *Part, e *entry) {
 	writing := []Access{Write}
 	if len(s.strange) > 0 && e.target {

@@ -19,7 +19,7 @@ var placeholder = expression.Once{Text: `^[-+ ]?(%|n|m|[HhTtPpDdsfBbeNS]|x?[0-9A
 
 // signs reports whether the value of an option may have git ask the program that checks signatures. Whatever has a
 // percent sign is looked at, since git reads on behind a place that it does not know.
-// See RATIONALE D449.
+// See decision D131.
 func signs(option, value string) bool {
 	switch option {
 	case "--sort":

@@ -7,7 +7,7 @@ import (
 )
 
 // inPlace are the changes that a program makes to its operands.
-// See RATIONALE D450.
+// See decision D131.
 type inPlace struct {
 	// access is that of each operand, Read for a program that changes none.
 	access Access
@@ -55,7 +55,7 @@ func folder(w Word) string {
 
 // perhaps adds a word of a program that may write it. A word that no slash makes a path counts as the name of a file
 // that is there. Of a pattern, the directory counts.
-// See RATIONALE D458.
+// See decision D131.
 func (p *Part) perhaps(at int, made bool) {
 	w, access := p.Words[at], Perhaps
 	name := w.Text

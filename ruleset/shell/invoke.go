@@ -28,7 +28,7 @@ const (
 
 // invoke reads the words of a shell. Words that the shell reads in a way that is not known here may make it run its
 // input.
-// See RATIONALE D440.
+// See decision D429.
 func invoke(words []Word, name string) invocation {
 	out := invocation{}
 	i := 1

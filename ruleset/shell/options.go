@@ -42,13 +42,13 @@ var marks = [...]role{
 
 // grammar is the form of a program's arguments. Options that it does not list are doubts: a list
 // of those that do harm is never complete.
-// See RATIONALE D131.
+// See decision D131.
 type grammar struct {
 	roles map[string]role
 	// long is true where one dash begins a whole name and "--" has no meaning, as in find; whole where one dash begins
 	// a whole name; apart where letters combine, and the value is the next word. Only other programs read options as
 	// getopt does: letters combine, and the value may stand behind its letter.
-	// See RATIONALE D449.
+	// See decision D131.
 	long, whole, apart bool
 	// number is true where a dash and digits are an option.
 	number bool

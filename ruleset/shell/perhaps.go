@@ -18,7 +18,7 @@ const (
 // Perhaps are the commands that a program may run since some of its words are not understood: each command that
 // begins with a word, or with a part of one, and each text that a shell could run. All is true for a program that
 // may run any command: code that is not read, input that is code, words that are not literal.
-// See RATIONALE D429.
+// See decision D429.
 func (p *Part) Perhaps(d Dialect) (found []*Part, all bool) {
 	g := &guessing{dialect: d, left: maxGuesses}
 	all = g.part(p, 0)

@@ -32,7 +32,7 @@ func among(list, word string) bool { return word != "" && strings.Contains(list,
 // started adds the commands that may begin in the words of a program which no table knows, from an index on: behind a
 // word such as "run", or in its operands where it is a launcher. An option may have the next word for its value, so
 // that the command begins later.
-// See RATIONALE D451.
+// See decision D133.
 func (a *analysis) started(p *Part, from int) {
 	name := base(p.Words[0].Text)
 	launcher := among(launchers, name)

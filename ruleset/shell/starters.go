@@ -89,7 +89,7 @@ var recipes = []string{"just", "task", "rake", "nx", "turbo", "moon", "wireit", 
 
 // starter takes the words of a program apart of which no table lists the options. A rule must spell out the first of
 // them, every option and setting, and each operand that may be code, or a name of elsewhere.
-// See RATIONALE D166.
+// See decision D131.
 func (a *analysis) starter(p *Part, why string, from int, colon bool) {
 	if from < len(p.Words) {
 		p.doubt(from, why)

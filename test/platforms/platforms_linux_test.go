@@ -46,7 +46,7 @@ func sandboxExec(args []string) int {
 	if len(args) < 3 || args[0] != "-p" {
 		return 64
 	}
-	// The compiler of some releases aborts at letters outside of ASCII in a comment (RATIONALE D249).
+	// The compiler of some releases aborts at letters outside of ASCII in a comment (decision D249).
 	if strings.Contains(args[1], "; –") {
 		err := syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
 		fmt.Fprintln(os.Stderr, err)

@@ -88,7 +88,7 @@ func escapes() *strings.Replacer {
 var escapesOnce once.Value[*strings.Replacer]
 
 // Append writes the specification behind a profile.
-// See RATIONALE D74.
+// See decision D249.
 func Append(profile []byte, s Spec) ([]byte, error) {
 	data, err := backends.JSON(s)
 	if err != nil {

@@ -19,7 +19,7 @@ type RulesetEntry struct {
 
 // RulesetLevel is how rulesets are enforced on every system: the program that asks obeys, or not. No
 // kernel sees a command line.
-// See RATIONALE D162.
+// See decision D94.
 const RulesetLevel = ir.Advisory
 
 // workspace stands for the workspace's root where a manifest is read: only the rulesets' names of

@@ -9,5 +9,5 @@
 // Who may connect is decided here as well. A tool is a process of the same user, and its supervisor
 // connects sockets in its place, so neither a user nor a process number tells a client from a tool.
 // A client on a socket has to know a secret that the server tells the program that has started it.
-// See RATIONALE D237.
+// See decision D238.
 package serve
