@@ -1,6 +1,6 @@
 package ir
 
-// The macOS lists follow published profiles of 10.15 to 26; docs/platforms/macos.md gives
+// The macOS lists follow published profiles of 10.15 to 26; package backends/seatbelt names
 // the sources. See RATIONALE D252.
 
 var darwinSystem = []BaseEntry{
