@@ -36,7 +36,7 @@ type TextError struct {
 func (e *TextError) Error() string { return e.Why }
 
 // maxPath bounds a rule's path in bytes: Seatbelt reads string literals of at most
-// about a thousand (docs/platforms/macos.md), and the root comes in front.
+// about a thousand (backends/seatbelt), and the root comes in front.
 const maxPath = 800
 
 // CheckText refuses text that some target cannot write or would read differently: control

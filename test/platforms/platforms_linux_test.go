@@ -331,7 +331,7 @@ func TestCommittedEvidence(t *testing.T) {
 			t.Errorf("%s: %v", page, err)
 		}
 	}
-	text, err := os.ReadFile("docs/platforms/cases.md")
+	text, err := os.ReadFile("docs/testing.md")
 	if err != nil || strings.Contains(string(text), "none of them has been run on a Mac or on Windows yet") != (len(d.Runs) == 0) {
 		t.Errorf("the page on cases says otherwise, %v", err)
 	}
