@@ -143,7 +143,7 @@ func TestResidual(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "| `%s` | %s | %s | %s |\n", g, g.Effect(), where, remedies[g])
 	}
-	fmt.Fprintf(&text, "\nNo gap accepts what these targets do not hold:\n\n%s", settings)
+	fmt.Fprintf(&text, "\naccessc starts nothing by these targets, so these have no gaps:\n\n%s", settings)
 	fmt.Fprintf(&text, "\nThe systems assume:\n\n%s", assumed)
 	data, err := os.ReadFile(residualFile)
 	if err != nil {
