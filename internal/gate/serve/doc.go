@@ -1,5 +1,5 @@
 // Package serve speaks the protocol by which programs in any language have tools started and
-// questions answered: JSON-RPC 2.0, one message in a line, over a unix socket or standard input and output. docs/serve.md
+// questions answered: JSON-RPC 2.0, one message in a line, over a unix socket or standard input and output. docs/hosts.md
 // has the protocol, and its examples are tests.
 //
 // The package knows the protocol alone: what it reads, how much of it, in which order it answers, and to
