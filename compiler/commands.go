@@ -18,7 +18,7 @@ type commandDraft struct {
 	scope scope
 }
 
-// applyCommands merges a commands table: by program, the later one wins whole.
+// applyCommands merges a commands table: by program, the later entry wins whole.
 func (d *draft) applyCommands(s scope, e *source.Entry) {
 	t := s.table(e.Value, "a table of programs such as { git = {} }")
 	if t == nil {
@@ -132,7 +132,8 @@ func (c *compilation) checkProgram(d *commandDraft) bool {
 	case err != nil:
 		return bad(err.Error(), "write the bare name to have it looked up in PATH")
 	case !found.Inside:
-		return bad("leads to "+found.Abs+", outside of the workspace", "write the bare name to have it looked up in PATH")
+		return bad("leads to "+found.Abs+", outside of the workspace",
+			"write the bare name to have it looked up in PATH")
 	}
 	return true
 }

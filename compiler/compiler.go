@@ -20,8 +20,8 @@ import (
 type Options struct {
 	// Root is the workspace root; it must exist.
 	Root string
-	// Part, unless empty, is a directory of Root, slash-separated, that is the workspace in its place: with Tree it need not be on the
-	// disk. Names of files count from Root.
+	// Part, unless empty, is a directory of Root, slash-separated, that is the workspace in its place: with Tree it
+	// need not be on the disk. Names of files count from Root.
 	Part string
 	// Layers selects the layers to read; its Root, Base, Tree and View are set by Compile.
 	Layers source.Request
@@ -32,12 +32,12 @@ type Options struct {
 	// dropped with a warning. Where Approved is nil the policy is portable: it keeps every
 	// external rule as a symbol.
 	Approved func(rulePath, target string) (ok bool, was string)
-	// Unfit, unless nil, returns why no external rule may grant a set of capabilities at a
-	// canonical target; empty if one may.
+	// Unfit, unless nil, returns why no external rule may grant a set of capabilities at a canonical target; empty if a
+	// rule may.
 	Unfit func(target string, caps ir.CapSet) string
 	// Platforms are those whose limits apply; nil means all.
 	Platforms []ir.Platform
-	// Apart lets an error in one tool stop that tool alone.
+	// Apart lets an error in a tool stop only that tool.
 	Apart bool
 	// Planned maps the paths of external rules to canonical targets, and has the workspace look as if
 	// it had them.
@@ -109,7 +109,9 @@ func Compile(opts Options) (*Result, error) {
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
 	opts.Layers.Root, opts.Layers.Tree, opts.Layers.View = resolver.Root, opts.Tree, opts.View
 	set, findings := source.Load(opts.Layers)
-	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns, Dangling: set.Dangling, Members: set.Members, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
+	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns,
+		Dangling: set.Dangling, Members: set.Members, Resolver: resolver, apart: opts.Apart,
+		disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
 	res.first, res.named = map[string]ir.Pos{}, map[string]name{}
@@ -139,12 +141,12 @@ func Compile(opts Options) (*Result, error) {
 // First is the place in the lowest layer that mentions a tool.
 func (r *Result) First(tool string) ir.Pos { return r.first[tool] }
 
-// compilation is one run of Compile.
+// compilation is a run of Compile.
 type compilation struct {
 	opts     Options
 	res      *Result
 	findings diag.List
-	// grants are those of the external rules that lead somewhere.
+	// grants are the grants of the external rules that lead somewhere.
 	grants []Grant
 	// enable and run are settings in the table of defaults, and defaults what it says of access, nil for nothing.
 	enable   enabled
@@ -185,7 +187,7 @@ func (c *compilation) gather(layers []source.Layer) []*draft {
 	return drafts
 }
 
-// gatherLayer reads the tool tables of one layer in both spellings, and its servers.
+// gatherLayer reads the tool tables of a layer in both spellings, and its servers.
 func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 	long := c.toolTable(layer.Root, "conversation", "tools")
 	short := c.toolTable(layer.Root, "tools")
@@ -201,7 +203,8 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 		}
 		for i := range t.table.Entries {
 			e := &t.table.Entries[i]
-			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, foreign: c.foreign(layer), path: t.prefix + tomltext.Key(e.Key)}
+			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, foreign: c.foreign(layer),
+				path: t.prefix + tomltext.Key(e.Key)}
 			if t.prefix == serverPrefix {
 				c.gatherServer(tools, s, e, presets)
 			} else {
@@ -274,7 +277,8 @@ func (c *compilation) checkSpellings(long, short *source.Table) {
 	}
 }
 
-// inherited are the keys of access that may stand in the table of defaults: they grant nothing, or are the same for all.
+// inherited are the keys of access that may stand in the table of defaults: they grant nothing, or are the same for
+// all.
 var inherited = []string{"base", "limits", "sensitive_paths"}
 
 // applyDefaults reads the access of the table of defaults.

@@ -24,7 +24,8 @@ func (s scope) credential(v *source.Value) *ir.Credential {
 		switch in := s.key(e.Key); e.Key {
 		case "env", "file", "command":
 			if sources++; sources > 1 {
-				in.report(diag.BadNetField, e.Value, "found a second source").Hint = "leave one of env, file and command"
+				in.report(diag.BadNetField, e.Value, "found a second source").Hint =
+					"leave one of env, file and command"
 			}
 			in.secret(c, e)
 		case "as":
@@ -34,7 +35,8 @@ func (s scope) credential(v *source.Value) *ir.Credential {
 		}
 	}
 	if sources == 0 {
-		s.report(diag.MissingField, v, "found a credential without a source").Hint = "add env = …, file = … or command = …"
+		s.report(diag.MissingField, v, "found a credential without a source").Hint =
+			"add env = …, file = … or command = …"
 	}
 	for _, key := range []string{"as", "name"} {
 		if t.Get(key) == nil {
@@ -105,7 +107,8 @@ func (s scope) outside(e *source.Entry) {
 		return
 	}
 	f := s.report(diag.CredentialLayer, e.Value, "found "+e.Key+" in a layer that lies in the workspace")
-	f.Hint = "write the rule in your own file, or in a file outside of the workspace that --config names; env may stay here"
+	f.Hint = "write the rule in your own file, or in a file outside of the workspace that --config names; env may " +
+		"stay here"
 }
 
 // badCarrier says why a part of a request cannot carry a credential, empty if it can.
@@ -129,8 +132,8 @@ func badCarrier(as, name string) string {
 	return ""
 }
 
-// framing are the headers that say where a request goes and where it ends, and those that one
-// connection keeps to itself (RFC 9110, 7.6.1).
+// framing are the headers that say where a request goes and where it ends, and the headers that a connection keeps to
+// itself (RFC 9110, 7.6.1).
 var framing = map[string]bool{
 	"host": true, "content-length": true, "transfer-encoding": true, "connection": true, "keep-alive": true, "te": true,
 	"trailer": true, "upgrade": true, "expect": true, "via": true, "http2-settings": true,

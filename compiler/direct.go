@@ -72,7 +72,7 @@ func (c *compilation) ruleAt(d *fsDraft) (resolve.RulePath, bool) {
 }
 
 // mayName reports whether a rule may name a place by itself, and adds a finding if it may not:
-// only an external rule may, and by an absolute path only one of the user's own layer.
+// only an external rule may, and by an absolute path only a rule of the user's own layer.
 // See decision D180.
 func (c *compilation) mayName(d *fsDraft, path resolve.RulePath) bool {
 	s := d.scope.key("path")
@@ -142,9 +142,10 @@ func (c *compilation) resolveBelow(d *fsDraft, outer string, targets *ir.Binding
 	return rule
 }
 
-// badPath reports why a path cannot be that of a rule.
+// badPath reports why a path cannot be the path of a rule.
 func (s scope) badPath(v *source.Value, err error) {
-	const beside = "name a place of your home as ~/… with external = true, or make a symlink in the workspace and point an external rule at it"
+	const beside = "name a place of your home as ~/… with external = true, or make a symlink in the workspace and " +
+		"point an external rule at it"
 	code := diag.BadPath
 	hint := ""
 	var text *resolve.TextError
@@ -154,7 +155,8 @@ func (s scope) badPath(v *source.Value, err error) {
 	case errors.Is(err, resolve.ErrLeaves), errors.Is(err, resolve.ErrLeavesHome):
 		code, hint = diag.PathLeaves, beside
 	case errors.Is(err, resolve.ErrUser), errors.Is(err, resolve.ErrVariable):
-		code, hint = diag.HomePath, "a place of your home is written ~/… with external = true, a name of the workspace "+tomltext.String("./"+v.Text)
+		code, hint = diag.HomePath, "a place of your home is written ~/… with external = true, a name of the "+
+			"workspace "+tomltext.String("./"+v.Text)
 	case errors.Is(err, resolve.ErrNoHome):
 		hint = "set HOME to its absolute path"
 	case errors.Is(err, resolve.ErrLoop):

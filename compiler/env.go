@@ -54,7 +54,7 @@ func (s scope) envRule(v *source.Value) (*envDraft, bool) {
 	return d, ok
 }
 
-// envName reads a name, or a prefix with one trailing "*".
+// envName reads a name, or a prefix with a trailing "*".
 func (s scope) envName(r *ir.EnvRule, v *source.Value, text string) bool {
 	r.Name, r.Prefix = strings.CutSuffix(text, "*")
 	label := ""

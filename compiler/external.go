@@ -30,11 +30,11 @@ type Binding struct {
 	Approved bool
 	// Was is the target that was approved instead, empty if none was.
 	Was string
-	// Grants are those of all tools at and below the rule path, by tool and path.
+	// Grants are the grants of all tools at and below the rule path, by tool and path.
 	Grants []Grant
 }
 
-// Grant is one tool's access by one external rule.
+// Grant is a tool's access by an external rule.
 type Grant struct {
 	Tool     string    // the tool's name
 	RulePath string    // the lexical path
@@ -44,7 +44,7 @@ type Grant struct {
 	Preset, Reason string
 }
 
-// Covers reports whether other needs no approval once b has one: it lies below, by its path and
+// Covers reports whether other needs no approval once b has an approval: it lies below, by its path and
 // by its target alike, so a tool that may follow b gets there anyway. To drop its rule instead
 // would leave the place to b's, which may grant more.
 func (b Binding) Covers(other Binding) bool {
@@ -54,7 +54,7 @@ func (b Binding) Covers(other Binding) bool {
 }
 
 // approve decides whether an external rule enters the policy. A portable policy
-// keeps it as a symbol; a resolved one needs the binding to be approved. A rule
+// keeps it as a symbol; a resolved policy needs the binding to be approved. A rule
 // that is not is dropped with a warning, and its list stays declared.
 func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.RulePath) bool {
 	if c.opts.Approved == nil {
@@ -63,7 +63,8 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 	b := c.binding(found)
 	vouched := d.vouched && c.named(found)
 	if why := c.unfit(b.Target, d.caps); why != "" {
-		s.report(diag.UnfitTarget, d.path, "leads to "+b.Target+", "+why).Hint = "name the directories that the tool needs"
+		s.report(diag.UnfitTarget, d.path, "leads to "+b.Target+", "+why).Hint =
+			"name the directories that the tool needs"
 		return false
 	}
 	if vouched {
@@ -132,7 +133,7 @@ func (c *compilation) covered(b Binding) bool {
 }
 
 // finishBindings lists for each binding the grants that it opens: the rules of its own path and
-// those below it. Of two rules of one tool for one path the later one wins.
+// those below it. Of two rules of a tool for the same path the later rule wins.
 func (c *compilation) finishBindings() {
 	slices.SortFunc(c.res.Bindings, func(a, b Binding) int { return strings.Compare(a.RulePath, b.RulePath) })
 	last := map[[2]string]Grant{}

@@ -21,7 +21,7 @@ type fsDraft struct {
 	external bool
 	mount    bool
 	caps     ir.CapSet
-	// preset and reason are those of a preset's rule. vouched is true where the user's own layer or command line
+	// preset and reason belong to a preset's rule. vouched is true where the user's own layer or command line
 	// names the preset.
 	preset, reason string
 	vouched        bool
@@ -48,7 +48,7 @@ func fsWinner(d *fsDraft) string {
 	return path.Lexical + strings.Join(append([]string{""}, d.names...), "\x00")
 }
 
-// fsRule reads one fs rule. The alias write sets the default of create, update and delete; a
+// fsRule reads an fs rule. The alias write sets the default of create, update and delete; a
 // value written for one of them wins.
 func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
 	t := s.table(v, `a table such as { path = "src", read = true }`)
@@ -112,7 +112,7 @@ func sortLeaves(l []ir.Leaf) {
 }
 
 // finishFS resolves the declared rules, or leaves the default in place. Rules below external ones
-// are resolved last, when the targets of those are known.
+// are resolved last, when the targets of the external rules are known.
 func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 	drafts := slices.Concat(d.presetFS(), d.fs.Items())
 	if t.Declared.FS = !d.fs.Absent(); !t.Declared.FS && len(drafts) == 0 {
@@ -177,7 +177,8 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 	switch {
 	case found.Inside && d.external && (found.Direct || found.Kind != ir.Absent):
 		f := s.report(diag.ExternalInside, d.path, "leads to "+found.At.Short()+" in the workspace")
-		f.Hint = "external belongs on a rule whose own path is a symlink that leaves the workspace; remove it, or name the symlink"
+		f.Hint = "external belongs on a rule whose own path is a symlink that leaves the workspace; remove it, or " +
+			"name the symlink"
 		if found.Direct {
 			f.Hint = "write path = " + tomltext.String(found.At.Spelled()) + " without external"
 		}
@@ -202,8 +203,10 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 
 // checkTakes refuses a rule that was to take away what another grants, by a pattern: rules have none.
 func (d *fsDraft) checkTakes(r *ir.FSRule, rules []*ir.FSRule) {
-	if d.glob && slices.ContainsFunc(rules, func(o *ir.FSRule) bool { return o != nil && r.At.Under(o.At) && !r.Caps.Contains(o.Caps) }) {
-		f := d.scope.key("path").report(diag.TakesNothing, d.path, "no file has that very name, so the rule takes nothing away")
+	takes := func(o *ir.FSRule) bool { return o != nil && r.At.Under(o.At) && !r.Caps.Contains(o.Caps) }
+	if d.glob && slices.ContainsFunc(rules, takes) {
+		f := d.scope.key("path").report(diag.TakesNothing, d.path,
+			"no file has that very name, so the rule takes nothing away")
 		f.Hint = "name each file, or the directory that holds them"
 		if by := asNames(d.path.Text); by != "" {
 			f.Hint = "write " + by

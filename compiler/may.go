@@ -37,7 +37,7 @@ func mayWinner(d *mayDraft) string {
 	return fsWinner(d.fs)
 }
 
-// mayRule reads one rule of access.may: an fs rule on a place of the workspace, or a net rule on a
+// mayRule reads a rule of access.may: an fs rule on a place of the workspace, or a net rule on a
 // host.
 // See decisions D202 and D216.
 func (s scope) mayRule(v *source.Value) (*mayDraft, bool) {
@@ -129,7 +129,8 @@ func (c *compilation) guarded(t *ir.Tool, d *fsDraft, rule *ir.FSRule) bool {
 	for _, p := range slices.Concat(ir.ProtectedPaths(), t.Protected) {
 		if p.Covers(rule.At) {
 			d.scope.key("path").notMay(d.path, "found "+p.Path+", which is protected: "+p.Why,
-				"if the tool has to change it, write a rule in access.fs, which a reviewer sees; here remove create, update, delete and write")
+				"if the tool has to change it, write a rule in access.fs, which a reviewer sees; here remove create, "+
+					"update, delete and write")
 			return true
 		}
 	}

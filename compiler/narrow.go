@@ -27,7 +27,7 @@ func (c *compilation) narrow(layers []source.Layer) {
 	}
 }
 
-// drawn are the tools of some layers, and those of them that are not enabled.
+// drawn are the tools of some layers, and which of them are not enabled.
 type drawn struct {
 	tools    map[string]*ir.Tool
 	disabled map[string]bool
@@ -38,7 +38,8 @@ type drawn struct {
 func (c *compilation) draw(layers []source.Layer) drawn {
 	opts := c.opts
 	opts.Approved = nil
-	sub := &compilation{opts: opts, res: &Result{Files: source.Files{}, Resolver: c.res.Resolver, disabled: map[string]bool{}}}
+	sub := &compilation{opts: opts, res: &Result{Files: source.Files{}, Resolver: c.res.Resolver,
+		disabled: map[string]bool{}}}
 	out := drawn{tools: map[string]*ir.Tool{}, disabled: sub.res.disabled}
 	for _, d := range sub.gather(layers) {
 		if t := sub.finish(d); t != nil {
@@ -101,7 +102,8 @@ func unbound(old, new *ir.Tool) []string {
 		out = append(out, `would set run to "`+new.Run+`"`)
 	}
 	for _, a := range old.Tests {
-		if !slices.ContainsFunc(new.Tests, func(b ir.Assertion) bool { return a.Allow == b.Allow && a.Question == b.Question }) {
+		same := func(b ir.Assertion) bool { return a.Allow == b.Allow && a.Question == b.Question }
+		if !slices.ContainsFunc(new.Tests, same) {
 			out = append(out, `would drop the test "`+a.Question+`"`)
 		}
 	}

@@ -32,7 +32,8 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	if t == nil {
 		return nil, false
 	}
-	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "methods", "inspect", "opaque", "credential", "listen", "allow")
+	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "methods", "inspect", "opaque", "credential",
+		"listen", "allow")
 	d := &netDraft{v: v, rule: ir.NetRule{Origin: s.origin(v.At)}}
 	for i := range t.Entries {
 		e := &t.Entries[i]
@@ -154,13 +155,15 @@ func hostHint(text string) string {
 	return out
 }
 
-// checkGrants refuses a rule that says neither that it allows nor that it denies where nothing is allowed: it was meant to be
-// a grant. A denied name also takes away what is its alias, so where any host is allowed it may mean what it says.
+// checkGrants refuses a rule that says neither that it allows nor that it denies where nothing is allowed: it was meant
+// to be a grant. A denied name also takes away what is its alias, so where any host is allowed it may mean what it
+// says.
 func (c *compilation) checkGrants(t *ir.Tool, all []ir.NetRule) {
 	for i := range t.Net {
 		r := &t.Net[i]
 		said := slices.ContainsFunc(r.Leaves, func(l ir.Leaf) bool { return l.Key == "allow" })
-		if said || r.Host.Kind == ir.HostAny || slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Allow && o.Listen == r.Listen }) {
+		if said || r.Host.Kind == ir.HostAny ||
+			slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Allow && o.Listen == r.Listen }) {
 			continue
 		}
 		f := diag.New(diag.TakesNothing, leafAt(r.Leaves, "host", r.Origin), 1)

@@ -14,7 +14,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// presetDraft is a preset that a tool extends, by its own table or by that of its file.
+// presetDraft is a preset that a tool extends, by its own table or by its file's table.
 type presetDraft struct {
 	v      *source.Value
 	scope  scope
@@ -74,13 +74,13 @@ func (c *compilation) filePresets(layer source.Layer) []*presetDraft {
 	return out
 }
 
-// extend adds presets to those of a tool.
+// extend adds presets to a tool's presets.
 func (d *draft) extend(more []*presetDraft) {
 	next := merge.List[*presetDraft]{After: more}
 	d.extends, _ = merge.Over(d.extends, next, func(p *presetDraft) string { return p.v.Key() })
 }
 
-// presetRules reads one list of all presets of a tool, each preset once.
+// presetRules reads a list of all presets of a tool, each preset once.
 func presetRules[T written](d *draft, key string, read func(scope, *source.Value) (T, bool)) []T {
 	var out []T
 	seen := map[string]bool{}
@@ -139,7 +139,7 @@ func (d *draft) decides(place string) bool {
 }
 
 // vouched are the presets, by the names of their files, that the user's own layer or command line
-// names. A layer in the workspace is not the user's alone.
+// names. A layer in the workspace is not only the user's.
 // See decision D190.
 func (d *draft) vouched() map[string]bool {
 	out := map[string]bool{}
@@ -183,7 +183,8 @@ func (d *draft) presetNet() []*netDraft {
 		if r.rule.Listen {
 			return listens
 		}
-		return about.Decide(ir.Connect{To: ir.Endpoint{Scheme: "https", Host: r.rule.Host, Port: ir.DefaultPort("https")}}).Allowed()
+		to := ir.Endpoint{Scheme: "https", Host: r.rule.Host, Port: ir.DefaultPort("https")}
+		return about.Decide(ir.Connect{To: to}).Allowed()
 	})
 }
 
@@ -192,8 +193,8 @@ func (d *draft) allPresetNet() []*netDraft {
 	return presetRules(d, "net", func(s scope, v *source.Value) (*netDraft, bool) { return s.netRule(presetRule(v)) })
 }
 
-// presetEnv are the rules of presets about variables that no rule of the tool's own withholds. One
-// that gives a value is about a place that the policy has a rule for.
+// presetEnv are the rules of presets about variables that no rule of the tool's own withholds. A variable that gets a
+// value is about a place that the policy has a rule for.
 func (c *compilation) presetEnv(t *ir.Tool, d *draft) []*envDraft {
 	own := ir.NewEnvView(envRules(d.env.Items()), ir.HomeReal, ir.Linux)
 	var out []*envDraft
@@ -222,7 +223,7 @@ func (c *compilation) presetVariable(s scope, v *source.Value) (*envDraft, bool)
 	return d, ok
 }
 
-// placed reports whether the place that a variable names is one that a rule of the policy grants.
+// placed reports whether the place that a variable names is a place that a rule of the policy grants.
 func (c *compilation) placed(t *ir.Tool, d *envDraft) bool {
 	if d.place == "" {
 		return true

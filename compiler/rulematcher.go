@@ -20,9 +20,12 @@ func (s scope) matcher(v *source.Value) ruleset.Matcher {
 			all = append(all, m)
 		}
 	}
-	exclusive := slices.DeleteFunc([]string{"command", "prefix", "group"}, func(k string) bool { return t.Get(k) == nil })
+	exclusive := slices.DeleteFunc([]string{"command", "prefix", "group"}, func(k string) bool {
+		return t.Get(k) == nil
+	})
 	if len(exclusive) > 1 {
-		s.report(diag.BadRule, v, "found "+strings.Join(exclusive, " and ")+", expected one of them").Hint = "any = [{ … }, { … }] joins alternatives"
+		s.report(diag.BadRule, v, "found "+strings.Join(exclusive, " and ")+", expected one of them").Hint =
+			"any = [{ … }, { … }] joins alternatives"
 	}
 	if t.Get("subcommands") != nil && t.Get("command") == nil {
 		s.report(diag.BadRule, v, "found subcommands without command")
@@ -37,7 +40,7 @@ func (s scope) matcher(v *source.Value) ruleset.Matcher {
 	}
 }
 
-// condition reads one condition of the table t; nil for other keys.
+// condition reads a condition of the table t; nil for other keys.
 func (s scope) condition(e *source.Entry, t *source.Table) ruleset.Matcher {
 	switch e.Key {
 	case "command":
@@ -45,7 +48,8 @@ func (s scope) condition(e *source.Entry, t *source.Table) ruleset.Matcher {
 	case "prefix":
 		return s.prefixes(e.Value)
 	case "flags":
-		return ruleset.Flags(s.listed(e.Value, func(w string) bool { return len(w) > 1 && w[0] == '-' }, "an option such as -f"))
+		isOption := func(w string) bool { return len(w) > 1 && w[0] == '-' }
+		return ruleset.Flags(s.listed(e.Value, isOption, "an option such as -f"))
 	case "args":
 		var out ruleset.Args
 		for _, p := range s.argPatterns(e.Value) {
@@ -90,7 +94,8 @@ func (s scope) ruleCommand(v *source.Value, t *source.Table) ruleset.Matcher {
 	if v.Kind == source.StringKind {
 		v = &source.Value{Kind: source.ArrayKind, Array: []*source.Value{v}, At: v.At, Span: v.Span}
 	}
-	out.Names = s.listed(v, func(w string) bool { return w != "" && !strings.ContainsAny(w, " \t\n*?") }, "the name of a program; its arguments stand in prefix")
+	isName := func(w string) bool { return w != "" && !strings.ContainsAny(w, " \t\n*?") }
+	out.Names = s.listed(v, isName, "the name of a program; its arguments stand in prefix")
 	if e := t.Entry("subcommands"); e != nil {
 		plain := func(w string) bool { return strings.TrimSpace(w) != "" && !strings.Contains(" "+w, " -") }
 		out.Subcommands = s.listed(e.Value, plain, "words without options")

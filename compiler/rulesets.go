@@ -16,7 +16,7 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// rulesetDraft is the content of the layers read so far about one ruleset.
+// rulesetDraft is the content of the layers read so far about a ruleset.
 type rulesetDraft struct {
 	name    string
 	path    string
@@ -51,10 +51,10 @@ func (c *compilation) rulesets(layers []source.Layer) []*ruleset.Set {
 	return out
 }
 
-// maxRules bounds the rules of one ruleset, which are compared with each other.
+// maxRules bounds the rules of a ruleset, which are compared with each other.
 const maxRules = 1000
 
-// gatherRulesets reads the rulesets of one layer.
+// gatherRulesets reads the rulesets of a layer.
 func (c *compilation) gatherRulesets(drafts map[string]*rulesetDraft, l source.Layer) {
 	all := c.toolTable(l.Root, "rulesets")
 	if all == nil {
@@ -79,7 +79,7 @@ func (c *compilation) gatherRulesets(drafts map[string]*rulesetDraft, l source.L
 	}
 }
 
-// apply merges one layer's table of the ruleset over the draft.
+// apply merges a layer's table of the ruleset over the draft.
 func (d *rulesetDraft) apply(s scope, t *source.Table) {
 	s.known(t, "a ruleset", "extends", "rules", "shell")
 	for i := range t.Entries {
@@ -127,9 +127,10 @@ func (s scope) onlyDenies(t *source.Table) {
 	}
 }
 
-// withExtended are the rules of a draft and, behind them, those of the rulesets that it extends,
+// withExtended are the rules of a draft and, behind them, the rules of the rulesets that it extends,
 // each once: again they would never win. The stack is the chain that leads here.
-func (c *compilation) withExtended(drafts map[string]*rulesetDraft, d *rulesetDraft, seen map[string]bool, stack ...string) []*ruleDraft {
+func (c *compilation) withExtended(drafts map[string]*rulesetDraft, d *rulesetDraft, seen map[string]bool,
+	stack ...string) []*ruleDraft {
 	out := slices.Clone(d.rules.Items())
 	seen[d.name] = true
 	stack = append(stack, d.name)
@@ -149,7 +150,7 @@ func (c *compilation) withExtended(drafts map[string]*rulesetDraft, d *rulesetDr
 	return out
 }
 
-// checkRules reports the flaws of a ruleset's own rules, which are its first ones.
+// checkRules reports the flaws of a ruleset's own rules, which are its first rules.
 func (c *compilation) checkRules(set *ruleset.Set, own []*ruleDraft) {
 	drafts := map[*ruleset.Rule]*ruleDraft{}
 	for _, d := range own {
@@ -172,7 +173,8 @@ func (c *compilation) reportFlaw(d *ruleDraft, f ruleset.Finding) {
 		c.report(diag.ExampleFails, path+".match", d.match[i], "the rule does not "+d.verb()+" this").Hint = exampleHint
 	case ruleset.Catches:
 		i := slices.Index(d.rule.NotMatch, f.Example)
-		c.report(diag.ExampleFails, path+".not_match", d.notMatch[i], "the rule would "+d.verb()+" this").Hint = exampleHint
+		c.report(diag.ExampleFails, path+".not_match", d.notMatch[i], "the rule would "+d.verb()+" this").Hint =
+			exampleHint
 	case ruleset.Idle:
 		x := c.report(diag.IdleRule, path, d.v, "the rule never wins")
 		note := "this rule decides for all that it names"
@@ -188,7 +190,8 @@ func (c *compilation) reportFlaw(d *ruleDraft, f ruleset.Finding) {
 		if x.Hint = "name programs, such as command = [\"ls\", \"cat\"]"; f.Program == "" {
 			break
 		}
-		x.Hint = `name what it may run, such as prefix = ["` + f.Program + ` ARGUMENT"]; what the rule does not spell out stays unknown`
+		x.Hint = `name what it may run, such as prefix = ["` + f.Program +
+			` ARGUMENT"]; what the rule does not spell out stays unknown`
 	}
 }
 
@@ -210,17 +213,19 @@ func (d *ruleDraft) value() *source.Value { return d.v }
 
 // conditions are the keys of a matcher.
 var conditions = []string{
-	"command", "subcommands", "prefix", "flags", "args", "group", "within_directory", "hosts", "piped_to_shell", "any", "all", "not",
+	"command", "subcommands", "prefix", "flags", "args", "group", "within_directory", "hosts", "piped_to_shell", "any",
+	"all", "not",
 }
 
-// rulesetRule reads one rule.
+// rulesetRule reads a rule.
 func (s scope) rulesetRule(v *source.Value) (*ruleDraft, bool) {
 	t := s.table(v, `a table such as { outcome = "allow", command = "ls" }`)
 	if t == nil {
 		return nil, false
 	}
 	before := len(s.c.findings)
-	s.known(t, "a rule of a ruleset", append([]string{"outcome", "operation", "match", "not_match", "reason"}, conditions...)...)
+	s.known(t, "a rule of a ruleset", append([]string{"outcome", "operation", "match", "not_match", "reason"},
+		conditions...)...)
 	d := &ruleDraft{v: v, rule: &ruleset.Rule{Origin: s.origin(v.At)}}
 	for i := range t.Entries {
 		e := &t.Entries[i]
@@ -276,8 +281,8 @@ func (s scope) examples(v *source.Value) ([]string, []*source.Value) {
 	return lines, v.Array
 }
 
-// checkKinds refuses rules whose conditions cannot hold for their operations, and one that would
-// allow every command line.
+// checkKinds refuses rules whose conditions cannot hold for their operations, and a rule that would allow every command
+// line.
 func (s scope) checkKinds(v *source.Value, r *ruleset.Rule) {
 	executes := len(r.Kinds) == 0 || slices.Contains(r.Kinds, ruleset.Execute)
 	programs, hosts := false, false
@@ -287,11 +292,13 @@ func (s scope) checkKinds(v *source.Value, r *ruleset.Rule) {
 	hosts = v.Table.Get("hosts") != nil
 	switch {
 	case programs && (!executes || len(r.Kinds) > 1):
-		s.report(diag.BadRule, v, "only execute has a command").Hint = "write a rule of its own for the other operations"
+		s.report(diag.BadRule, v, "only execute has a command").Hint =
+			"write a rule of its own for the other operations"
 	case hosts && !slices.Equal(r.Kinds, []ruleset.Kind{ruleset.Fetch}):
 		s.report(diag.BadRule, v, "only fetch has a host").Hint = `add operation = "fetch"`
 	case executes && r.Outcome == ruleset.Allow && r.Matcher == nil:
-		s.report(diag.BadRule, v, "the rule would allow every program").Hint = `name programs, such as command = ["ls", "cat"]`
+		s.report(diag.BadRule, v, "the rule would allow every program").Hint =
+			`name programs, such as command = ["ls", "cat"]`
 	case len(r.Match)+len(r.NotMatch) > 0 && !executes:
 		s.report(diag.BadRule, v, "examples are command lines, which only execute has")
 	}

@@ -18,7 +18,7 @@ type scope struct {
 	c     *compilation
 	layer ir.Layer
 	path  string
-	// confined is that of the layer.
+	// confined is the layer's confined.
 	confined bool
 	// foreign is true in a file of another program.
 	foreign bool

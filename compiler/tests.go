@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// testDraft is one table of access.tests.
+// testDraft is a table of access.tests.
 type testDraft struct {
 	v          *source.Value
 	assertions []ir.Assertion

@@ -1,7 +1,7 @@
 package ir
 
-// Decide answers whether op may happen, by which rule, and why. It is the one
-// evaluator: nothing else in this repository decides.
+// Decide answers whether op may happen, by which rule, and why. It is the only evaluator: nothing else in this
+// repository decides.
 func (v *View) Decide(op Operation) Verdict {
 	switch op := op.(type) {
 	case Access:
@@ -38,7 +38,7 @@ func (v *View) Decide(op Operation) Verdict {
 	}
 }
 
-// access decides one capability on one place.
+// access decides a capability on a place.
 func (v *View) access(c Capability, on Place) Verdict {
 	if on.Fault != ReasonNone {
 		return refuse(on.Fault)
@@ -154,7 +154,7 @@ func (v *View) direct(path string) string {
 	return best
 }
 
-// all decides several capabilities on one place and returns the first refusal,
+// all decides several capabilities on a place and returns the first refusal,
 // or the last grant.
 func (v *View) all(on Place, cs ...Capability) Verdict {
 	var out Verdict
@@ -216,7 +216,7 @@ func (v *View) link(op Link) Verdict {
 	return v.noGain(op.Src, op.Dst, File, d)
 }
 
-// pinned refuses when l is a root, a rule's path or an ancestor of one.
+// pinned refuses when l is a root, a rule's path or an ancestor of a rule's path.
 // See decision D3.
 func (v *View) pinned(l Location) Verdict {
 	if l.Path == "" {

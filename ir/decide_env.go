@@ -70,7 +70,7 @@ func (x *envIndex) verdict(i int) Verdict {
 	return out
 }
 
-// NewEnvView returns a view of environment rules alone, for a loader that applies no other part of
+// NewEnvView returns a view of environment rules only, for a loader that applies no other part of
 // a policy.
 func NewEnvView(rules []EnvRule, home HomeKind, p Platform) *View {
 	return &View{Platform: p, env: indexEnv(rules, home == HomePrivate, p)}

@@ -10,7 +10,7 @@ const (
 	// LinuxTerminal is the controlling terminal, by its own name as well, and the
 	// pseudo-terminals that the tool has made.
 	LinuxTerminal = "dev/tty"
-	// LinuxShared is memory that the processes of one run share, apart from all others.
+	// LinuxShared is memory that the processes of a run share, apart from all others.
 	LinuxShared = "dev/shm"
 	// LinuxStandard is the descriptors 0 to 2 by their names in /dev.
 	LinuxStandard = "dev/fd"
@@ -51,7 +51,8 @@ var linuxSystem = []BaseEntry{
 	{"/proc/filesystems", readOnly, "kinds of file system"},
 	{"/proc/loadavg", readOnly, "load of the machine"},
 	{"/proc/meminfo", readOnly, "memory of the machine"},
-	{"/" + LinuxProc, readOnly, "a process of the tool as it sees itself and the others of the tool, with the machine's sockets and mounts; the numbers of all processes"},
+	{"/" + LinuxProc, readOnly, "a process of the tool as it sees itself and the others of the tool, with the " +
+		"machine's sockets and mounts; the numbers of all processes"},
 	{"/proc/stat", readOnly, "times of the processors"},
 	{"/proc/sys", readOnly, "settings of the kernel"},
 	{"/proc/uptime", readOnly, "time since the start of the machine"},

@@ -17,10 +17,10 @@ type ProtectedPath struct {
 	Root Root
 	// Path is relative to the root.
 	Path string
-	// Open is true for a directory in a protected one that is none: there the rule counts that is around both.
+	// Open is true for a directory in a protected directory that is not protected: there the rule around both counts.
 	Open bool
-	// Pattern is true where Path is a pattern: its components are matched as by MatchName, and "**" stands for any number of
-	// directories. It protects on Linux alone.
+	// Pattern is true where Path is a pattern: its components are matched as by MatchName, and "**" stands for any
+	// number of directories. It protects only on Linux.
 	Pattern bool
 	// Why is the reason shown to users.
 	Why string
@@ -125,8 +125,8 @@ func (v *View) guards(at Location) bool {
 	return v.caps(dir).Contains(Write)
 }
 
-// Protected returns the protected paths of the view's tool, those of its workspace alone
-// included; nil where the tool's policy protects none.
+// Protected returns the protected paths of the view's tool, the paths that only its workspace has included; nil where
+// the tool's policy protects none.
 func (v *View) Protected() []ProtectedPath { return v.protected }
 
 // Guards reports whether r takes writing away from a protected path.
@@ -204,7 +204,8 @@ var protected = [...]ProtectedPath{
 	{Path: ".forgejo/workflows", Why: serverRuns},
 	{Path: ".gemini", Why: agentRuns},
 	{Path: ".git-hooks", Why: WhyGit},
-	{Path: ".git/branches", Why: WhyGit}, // an old form of remotes (gitrepository-layout(5)); git runs hooks of their repositories
+	// An old form of remotes (gitrepository-layout(5)); git runs hooks of their repositories.
+	{Path: ".git/branches", Why: WhyGit},
 	{Path: ".git/commondir", Why: WhyGit},
 	{Path: ".git/config", Why: WhyGit},
 	{Path: ".git/config.lock", Why: WhyLock},

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// region is a node of the region tree: a path that some rule names, or an ancestor of one. A
-// path without a node of its own belongs to the region of its deepest ancestor that has one.
+// region is a node of the region tree: a path that some rule names, or an ancestor of such a path. A
+// path without a node of its own belongs to the region of its deepest ancestor that has a node.
 type region struct {
 	children children
 	// rule is the index of the reference that names this very path, -1 if none.
@@ -19,14 +19,14 @@ type region struct {
 	plain CapSet
 	// base is true at the place that a rule by name counts from, and not the root.
 	base bool
-	// pinned is true where moving the name would change the permissions: the path begins a
-	// region of other capabilities, or leads to one.
+	// pinned is true where moving the name would change the permissions: the path begins a region of other
+	// capabilities, or leads to such a region.
 	pinned bool
 	// anchor is true at the place of another bound root, of a listed program, or of a symlink
 	// that a rule is written through: the name may not move although no rule on files is
 	// written for it.
 	anchor bool
-	// program is true where anchor is set for a listed program alone: the file may be created
+	// program is true where anchor is set only for a listed program: the file may be created
 	// again.
 	program bool
 	// link is true at a symlink that a rule is written through.

@@ -105,7 +105,7 @@ func same(path string, is fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	real, _ := filepath.EvalSymlinks(path) // an empty path is another one
+	real, _ := filepath.EvalSymlinks(path) // an empty path is another path
 	if !os.SameFile(is, there) || real != path {
 		return ErrLeaves
 	}
@@ -152,7 +152,7 @@ type Tree struct {
 }
 
 // Root returns a directory whose names lead nowhere else, also by symlinks that are made
-// meanwhile. It is to be closed. One whose entries may be used and not listed is ByPath.
+// meanwhile. It is to be closed. A directory whose entries may be used and not listed is ByPath.
 func (v *View) Root(dir string) (Tree, error) {
 	f, err := rooted(dir)
 	v.keep(opened, "", dir, func() string { return saidRoot(f, err) })
@@ -163,7 +163,7 @@ func (v *View) Root(dir string) (Tree, error) {
 }
 
 // ByPath returns a directory of which each path is compared with the opened file, for a process
-// that may not list it, as one under a policy with exceptions.
+// that may not list it, such as a process under a policy with exceptions.
 func (v *View) ByPath(dir string) Tree { return Tree{v, from{dir: dir}} }
 
 func rooted(dir string) (from, error) {

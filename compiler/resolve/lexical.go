@@ -83,9 +83,9 @@ func Lexical(p string) (string, error) {
 	return c, nil
 }
 
-// RuleName collapses the path of a rule without looking at the disk: one of the user's home, "~"
-// or "~/x", an absolute one, or one of the workspace, whose root is the empty path. Only names of
-// the first two kinds are Direct.
+// RuleName collapses the path of a rule without looking at the disk: a path of the user's home, "~" or "~/x", an
+// absolute path, or a path of the workspace, whose root is the empty path. Only names of the first two kinds are
+// Direct.
 // See decision D180.
 func RuleName(p string) (string, error) {
 	switch {

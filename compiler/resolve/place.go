@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Resolver evaluates paths against one workspace.
+// Resolver evaluates paths against a workspace.
 type Resolver struct {
 	// Disk looks the paths up.
 	Disk *Disk
@@ -36,7 +36,8 @@ func New(root string, disk *Disk) (*Resolver, error) {
 	return &Resolver{Disk: disk, Root: found.Abs}, nil
 }
 
-// Part returns a resolver for a directory of the workspace, which need not be on the disk: its paths are those of a tree (Replace).
+// Part returns a resolver for a directory of the workspace, which need not be on the disk: its paths are paths of a
+// tree (Replace).
 func (r *Resolver) Part(dir string) *Resolver {
 	return &Resolver{Disk: r.Disk, Root: r.abs(dir), Home: r.Home}
 }
@@ -45,7 +46,7 @@ func (r *Resolver) Part(dir string) *Resolver {
 type RulePath struct {
 	// Lexical is the path with ".." collapsed and symlinks unresolved.
 	Lexical string
-	// Direct is true of a path in the user's home and of an absolute one.
+	// Direct is true of a path in the user's home and of an absolute path.
 	Direct bool
 	// Inside is true when it leads to a place in the workspace, At.
 	Inside bool
@@ -58,11 +59,11 @@ type RulePath struct {
 	Broken bool
 	// Over are the symlinks that it leads over, by the canonical directories that they are in.
 	Over []string
-	// Links are those of the workspace.
+	// Links are the symlinks of the workspace.
 	Links []ir.Location
 }
 
-// Rule evaluates the path of a rule. Errors are those of RuleName, ErrNoHome, ErrLoop, a
+// Rule evaluates the path of a rule. Errors are the errors of RuleName, ErrNoHome, ErrLoop, a
 // *TextError, or an error of the disk.
 func (r *Resolver) Rule(written string) (RulePath, error) {
 	out, err := Spelling(written)

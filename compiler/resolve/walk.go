@@ -20,7 +20,7 @@ var ErrLoop = errors.New("found a symlink loop")
 
 const maxHops = 40
 
-// Disk looks up absolute paths and remembers the answers for as long as one compilation lasts.
+// Disk looks up absolute paths and remembers the answers for as long as a compilation lasts.
 // It is safe for concurrent use.
 type Disk struct {
 	view  *hostview.View
@@ -37,7 +37,7 @@ func NewDisk() *Disk { return Through(nil) }
 // Through returns a Disk that looks through a view, which may be nil.
 func Through(view *hostview.View) *Disk { return &Disk{view: view, nodes: make(map[string]node)} }
 
-// node is the result of lstat(2) and readlink(2) on one path.
+// node is the result of lstat(2) and readlink(2) on a path.
 type node struct {
 	kind ir.NodeKind
 	link string
@@ -115,8 +115,8 @@ func lstatOnce(view *hostview.View, name string) node {
 }
 
 // junction looks at a file of no common kind. On Windows os.Lstat reports a junction as such,
-// which leads elsewhere as a symlink does; a volume that is mounted on a directory is one too
-// and stays where it is.
+// which leads elsewhere as a symlink does; a volume that is mounted on a directory is a junction too and stays where it
+// is.
 func junction(view *hostview.View, name string) node {
 	target, err := view.Readlink(name)
 	if target = filepath.ToSlash(target); err == nil && hasDrive(target) {
@@ -249,14 +249,14 @@ func (w *walker) follow(link string) error {
 }
 
 // ownProcess reports whether a path is the directory of /proc that every process has of
-// its own. Its number, to which the kernel's link leads, is that of the process that asks.
+// its own. Its number, to which the kernel's link leads, is the number of the process that asks.
 func ownProcess(abs string) bool {
 	return runtime.GOOS == "linux" && (abs == "/"+ir.LinuxProc || abs == "/proc/thread-self")
 }
 
 // ownLink returns the place where a link of a process to its own files leads for the tool, which
-// has other files than this process: a standard descriptor to the place that rules are about, a
-// further one to nothing, the program to itself, which Asker.Program replaces.
+// has other files than this process: a standard descriptor to the place that rules are about, a further descriptor to
+// nothing, the program to itself, which Asker.Program replaces.
 func ownLink(abs string) (at string, kind ir.NodeKind, ok bool) {
 	below, own := strings.CutPrefix(abs, "/"+ir.LinuxProc+"/")
 	number, fd := strings.CutPrefix(below, "fd/")

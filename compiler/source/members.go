@@ -13,8 +13,8 @@ import (
 // members is the key by which the configuration of a workspace lists the workspaces in it.
 const members = "members"
 
-// MembersIn returns the patterns by which a workspace lists the workspaces in it, by the files of its root that are accessc's
-// own. A file that cannot be read lists none. The view, unless nil, keeps how the host was looked at.
+// MembersIn returns the patterns by which a workspace lists the workspaces in it, by the files of its root that are
+// accessc's own. A file that cannot be read lists none. The view, unless nil, keeps how the host was looked at.
 func MembersIn(root string, view *hostview.View) []string {
 	var out []string
 	for _, path := range (Request{Root: root}).own() {
@@ -29,7 +29,7 @@ func MembersIn(root string, view *hostview.View) []string {
 	return slices.DeleteFunc(out, func(pattern string) bool { return memberMistake(pattern) != "" })
 }
 
-// Lists reports whether the workspace at a directory lists another one that lies in it. Both paths are canonical.
+// Lists reports whether the workspace at a directory lists another workspace that lies in it. Both paths are canonical.
 func Lists(outer, inner string) bool {
 	rel, err := filepath.Rel(outer, inner)
 	return err == nil && filepath.IsLocal(rel) && IsMember(MembersIn(outer, nil), filepath.ToSlash(rel))
@@ -62,7 +62,8 @@ func patternsOf(t *Table) []string {
 	return out
 }
 
-// memberMistake is what is wrong with a pattern, empty if nothing is. A component with "**" would list what nobody has seen yet.
+// memberMistake is what is wrong with a pattern, empty if nothing is. A component with "**" would list what nobody has
+// seen yet.
 func memberMistake(pattern string) string {
 	for part := range strings.SplitSeq(pattern, "/") {
 		switch {

@@ -42,8 +42,8 @@ func (w workspace) holds(abs string) (string, bool) {
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
-// follow resolves every symlink of a path. The error is hostview.ErrLeaves, errLoop, or that of the
-// tree; name is then the place of the error, and dangling is true if a symlink leads there.
+// follow resolves every symlink of a path. The error is hostview.ErrLeaves, errLoop, or the tree's error; name is then
+// the place of the error, and dangling is true if a symlink leads there.
 func (w workspace) follow(abs string) (name string, dangling bool, err error) {
 	name, ok := w.holds(abs)
 	if !ok {
@@ -95,7 +95,7 @@ type target struct {
 	parts    []string
 }
 
-// link reads a symlink. An absolute one may lead back into the workspace.
+// link reads a symlink. An absolute link may lead back into the workspace.
 func (w workspace) link(name string) (target, error) {
 	text, err := w.tree.ReadLink(name)
 	if err != nil {

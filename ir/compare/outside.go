@@ -7,8 +7,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Rules that name their places by themselves have a root each, and only a host knows that one
-// lies in another. Policies are compared by names: below the home and below the root directory.
+// Rules that name their places by themselves have a root each, and only a host knows that a root lies in another.
+// Policies are compared by names: below the home and below the root directory.
 
 // shared returns a tool whose rules of that kind lie below one root for each kind of name; the
 // tool itself where it has none.
