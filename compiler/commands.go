@@ -91,7 +91,7 @@ func (s scope) argPatterns(v *source.Value) []ir.ArgPattern {
 	return out
 }
 
-func (c *compilation) finishCommands(t *ir.Tool, d *draft) {
+func (c finisher) finishCommands(t *ir.Tool, d *draft) {
 	if d.commandsAt == nil {
 		return
 	}
@@ -106,7 +106,7 @@ func (c *compilation) finishCommands(t *ir.Tool, d *draft) {
 
 // checkProgram accepts a bare name, or a path relative to the workspace that stays
 // in it.
-func (c *compilation) checkProgram(d *commandDraft) bool {
+func (c finisher) checkProgram(d *commandDraft) bool {
 	bad := func(label, hint string) bool {
 		f := diag.New(diag.BadProgram, d.entry.At, d.entry.Span)
 		f.Path, f.Label, f.Hint = d.scope.path, label, hint

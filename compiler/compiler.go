@@ -126,13 +126,13 @@ func Compile(opts Options) (*Result, error) {
 	}
 	c.checkFolded(drafts)
 	c.checkAfter(drafts)
-	c.narrow(set.Layers)
+	narrower{c}.narrow(set.Layers)
 	for _, d := range drafts {
-		if t := c.finish(d); t != nil {
+		if t := (finisher{c}).finish(d); t != nil {
 			res.Program.Tools = append(res.Program.Tools, t)
 		}
 	}
-	res.Rulesets = c.rulesets(set.Layers)
+	res.Rulesets = ruleGatherer{c}.rulesets(set.Layers)
 	c.finishBindings()
 	res.Report(c.findings...)
 	return res, nil
@@ -140,6 +140,18 @@ func Compile(opts Options) (*Result, error) {
 
 // First is the place in the lowest layer that mentions a tool.
 func (r *Result) First(tool string) ir.Pos { return r.first[tool] }
+
+// The stages of a compilation, which share what it has found so far.
+type (
+	// finisher makes a tool of a draft: rules get places and approvals.
+	finisher struct{ *compilation }
+	// linter looks for rules of a finished tool that take nothing, or that an order decides.
+	linter struct{ *compilation }
+	// ruleGatherer makes the rulesets.
+	ruleGatherer struct{ *compilation }
+	// narrower compares what the layers grant with and without a layer that may only narrow.
+	narrower struct{ *compilation }
+)
 
 // compilation is a run of Compile.
 type compilation struct {

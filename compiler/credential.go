@@ -11,7 +11,7 @@ import (
 )
 
 // credential reads the table that says which secret the egress proxy puts into requests.
-func (s scope) credential(v *source.Value) *ir.Credential {
+func (s netScope) credential(v *source.Value) *ir.Credential {
 	t := s.table(v, `a table such as { env = "TOKEN", as = "header", name = "Authorization" }`)
 	if t == nil {
 		return nil
@@ -27,7 +27,7 @@ func (s scope) credential(v *source.Value) *ir.Credential {
 				in.report(diag.BadNetField, e.Value, "found a second source").Hint =
 					"leave one of env, file and command"
 			}
-			in.secret(c, e)
+			netScope{in}.secret(c, e)
 		case "as":
 			c.As, _ = in.oneOf(e.Value, "header", "basic", "query")
 		case "name":
@@ -52,7 +52,7 @@ func (s scope) credential(v *source.Value) *ir.Credential {
 }
 
 // secret reads the source of a secret.
-func (s scope) secret(c *ir.Credential, e *source.Entry) {
+func (s netScope) secret(c *ir.Credential, e *source.Entry) {
 	var r ir.EnvRule
 	switch v := e.Value; e.Key {
 	case "env":
@@ -78,7 +78,7 @@ func (s scope) secret(c *ir.Credential, e *source.Entry) {
 }
 
 // words reads a string that is split as a shell splits words, or an array of words.
-func (s scope) words(v *source.Value) []string {
+func (s netScope) words(v *source.Value) []string {
 	//exhaustive:ignore
 	switch v.Kind {
 	case source.StringKind:
@@ -102,7 +102,7 @@ func (s scope) words(v *source.Value) []string {
 // outside refuses files and commands outside of the sandbox in a layer that tools or a
 // repository can write.
 // See decision D105.
-func (s scope) outside(e *source.Entry) {
+func (s netScope) outside(e *source.Entry) {
 	if !s.confined {
 		return
 	}

@@ -43,7 +43,7 @@ func (d *fsDraft) around(externals []resolve.RulePath) string {
 
 // ruleAt finds the place that a rule's path leads to. A portable policy looks nothing up that
 // lies outside of the workspace by its name.
-func (c *compilation) ruleAt(d *fsDraft) (resolve.RulePath, bool) {
+func (c finisher) ruleAt(d *fsDraft) (resolve.RulePath, bool) {
 	s := d.scope.key("path")
 	path, err := resolve.Spelling(d.path.Text)
 	switch {
@@ -74,7 +74,7 @@ func (c *compilation) ruleAt(d *fsDraft) (resolve.RulePath, bool) {
 // mayName reports whether a rule may name a place by itself, and adds a finding if it may not:
 // only an external rule may, and by an absolute path only a rule of the user's own layer.
 // See decision D180.
-func (c *compilation) mayName(d *fsDraft, path resolve.RulePath) bool {
+func (c finisher) mayName(d *fsDraft, path resolve.RulePath) bool {
 	s := d.scope.key("path")
 	_, home := strings.CutPrefix(path.Lexical, "~")
 	switch {
@@ -92,7 +92,7 @@ func (c *compilation) mayName(d *fsDraft, path resolve.RulePath) bool {
 }
 
 // targetsOf are the places to which external rules lead on this host; nil in a portable policy.
-func (c *compilation) targetsOf(rules []*ir.FSRule) *ir.Bindings {
+func (c finisher) targetsOf(rules []*ir.FSRule) *ir.Bindings {
 	if c.opts.Approved == nil {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (c *compilation) targetsOf(rules []*ir.FSRule) *ir.Bindings {
 // resolveBelow resolves a rule that grants nothing below the external rule of path outer. It
 // counts for the place that its path leads to, and where that is out of reach, for the path
 // itself. Without the rule around it there is nothing to take away.
-func (c *compilation) resolveBelow(d *fsDraft, outer string, targets *ir.Bindings) *ir.FSRule {
+func (c finisher) resolveBelow(d *fsDraft, outer string, targets *ir.Bindings) *ir.FSRule {
 	rule, s := d.rule(), d.scope.key("path")
 	path, _ := resolve.Spelling(d.path.Text)
 	rest, _ := resolve.Below(path.Lexical, outer)

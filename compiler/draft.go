@@ -190,7 +190,7 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 
 // finish turns a draft into a tool. Drafts that name no source define no tool and
 // yield nil: layers often carry settings of tools that another file defines.
-func (c *compilation) finish(d *draft) *ir.Tool {
+func (c finisher) finish(d *draft) *ir.Tool {
 	src, ok := c.finishSource(d)
 	if !ok {
 		return nil
@@ -219,7 +219,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 }
 
 // finishProtected takes the list of protected paths away where a layer says so.
-func (c *compilation) finishProtected(t *ir.Tool, d *draft) {
+func (c finisher) finishProtected(t *ir.Tool, d *draft) {
 	if d.unprotected == nil {
 		return
 	}
@@ -231,7 +231,7 @@ func (c *compilation) finishProtected(t *ir.Tool, d *draft) {
 
 // finishForeign refuses access on a tool that accessc does not start. Its entry in
 // the program carries no policy.
-func (c *compilation) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
+func (c finisher) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
 	for _, a := range d.access {
 		f := diag.New(diag.AccessNotLocal, a.entry.At, a.entry.Span)
 		f.Path, f.Label = a.path, "this tool's source is "+d.source.text
@@ -248,7 +248,7 @@ func (c *compilation) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
 	}
 }
 
-func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
+func (c finisher) finishSource(d *draft) (ir.Source, bool) {
 	if d.server != nil {
 		return ir.Source{Kind: ir.SourceLocal, Origin: *d.server}, true
 	}
@@ -283,12 +283,12 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 // elsewhere reports whether rules are about a tool of another workspace: only the user's own layer has them, and no
 // tool here has a name like it, of which the rules could be meant to take something away.
 // See decision D12.
-func (c *compilation) elsewhere(d *draft) bool {
+func (c finisher) elsewhere(d *draft) bool {
 	return d.usersOwn && suggest.Hint(d.name, c.sourced) == ""
 }
 
 // finishLists fills in what needs no resolution.
-func (c *compilation) finishLists(t *ir.Tool, d *draft) {
+func (c finisher) finishLists(t *ir.Tool, d *draft) {
 	for _, p := range slices.Concat(d.everywhere, d.sensitive.Items()) {
 		t.Sensitive = append(t.Sensitive, ir.SensitivePattern{Pattern: p.text, Origin: p.origin})
 	}

@@ -81,7 +81,7 @@ func envRules(drafts []*envDraft) []ir.EnvRule {
 	return out
 }
 
-func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
+func (c finisher) finishEnv(t *ir.Tool, d *draft) {
 	t.Declared.Env = !d.env.Absent()
 	declared := envRules(d.env.Items())
 	t.Env = slices.Concat(envRules(c.presetEnv(t, d)), baseEnv(t.Base, declared), declared)
@@ -95,7 +95,7 @@ func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
 			c.findings.Add(f)
 		}
 		if before, ok := last[r.Subject()]; ok && before.Read != r.Read {
-			c.orderDecides(before, r, leafAt(r.Leaves, "name", r.Origin), "the later rule wins")
+			linter{c.compilation}.orderDecides(before, r, leafAt(r.Leaves, "name", r.Origin), "the later rule wins")
 		}
 		last[r.Subject()] = r
 	}

@@ -56,7 +56,7 @@ func (b Binding) Covers(other Binding) bool {
 // approve decides whether an external rule enters the policy. A portable policy
 // keeps it as a symbol; a resolved policy needs the binding to be approved. A rule
 // that is not is dropped with a warning, and its list stays declared.
-func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.RulePath) bool {
+func (c finisher) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.RulePath) bool {
 	if c.opts.Approved == nil {
 		return true
 	}
@@ -90,7 +90,7 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 	return false
 }
 
-func (c *compilation) unfit(target string, caps ir.CapSet) string {
+func (c finisher) unfit(target string, caps ir.CapSet) string {
 	if c.opts.Unfit == nil {
 		return ""
 	}
@@ -98,7 +98,7 @@ func (c *compilation) unfit(target string, caps ir.CapSet) string {
 }
 
 // binding records the target of an external rule's path, once for all rules of that path.
-func (c *compilation) binding(found resolve.RulePath) Binding {
+func (c finisher) binding(found resolve.RulePath) Binding {
 	for _, b := range c.res.Bindings {
 		if b.RulePath == found.Lexical {
 			return b
@@ -118,7 +118,7 @@ func (c *compilation) binding(found resolve.RulePath) Binding {
 // covered reports whether a directory on the way to a rule's path is approved as it
 // leads now, and the rule stays below its target.
 // See decision D180.
-func (c *compilation) covered(b Binding) bool {
+func (c finisher) covered(b Binding) bool {
 	for dir := path.Dir(b.RulePath); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		outer, err := c.res.Resolver.Rule(dir)
 		if err != nil || outer.Inside {

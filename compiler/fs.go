@@ -113,7 +113,7 @@ func sortLeaves(l []ir.Leaf) {
 
 // finishFS resolves the declared rules, or leaves the default in place. Rules below external ones
 // are resolved last, when the targets of the external rules are known.
-func (c *compilation) finishFS(t *ir.Tool, d *draft) {
+func (c finisher) finishFS(t *ir.Tool, d *draft) {
 	drafts := slices.Concat(d.presetFS(), d.fs.Items())
 	if t.Declared.FS = !d.fs.Absent(); !t.Declared.FS && len(drafts) == 0 {
 		return
@@ -140,12 +140,12 @@ func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 			drafts[i].checkTakes(r, rules)
 		}
 	}
-	c.lintFS(t.FS)
+	linter{c.compilation}.lintFS(t.FS)
 	c.ownProgram(t)
 	if c.targets(ir.Darwin, ir.Windows) {
-		c.lintFolding(t)
+		linter{c.compilation}.lintFolding(t)
 	}
-	c.checkOverlap(t)
+	linter{c.compilation}.checkOverlap(t)
 }
 
 // rule is the rule as far as it is known before its path is resolved.
@@ -157,7 +157,7 @@ func (d *fsDraft) rule() *ir.FSRule {
 }
 
 // resolveFS resolves the path of a rule. A rule that must not enter the policy is nil.
-func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
+func (c finisher) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 	rule, s := d.rule(), d.scope.key("path")
 	if d.scope.layer == ir.LayerPreset && !c.there(d) {
 		return nil
@@ -215,7 +215,7 @@ func (d *fsDraft) checkTakes(r *ir.FSRule, rules []*ir.FSRule) {
 }
 
 // lintFS warns about rules whose effect differs from their appearance.
-func (c *compilation) lintFS(rules []ir.FSRule) {
+func (c linter) lintFS(rules []ir.FSRule) {
 	last := map[string]*ir.FSRule{}
 	for i := range rules {
 		r := &rules[i]
@@ -235,7 +235,7 @@ func (c *compilation) lintFS(rules []ir.FSRule) {
 }
 
 // orderDecides warns about two rules of equal specificity that differ.
-func (c *compilation) orderDecides(before, after ir.Rule, at ir.Pos, label string) {
+func (c linter) orderDecides(before, after ir.Rule, at ir.Pos, label string) {
 	f := diag.New(diag.OrderDecides, at, len(writtenSubject(after))+len(`""`))
 	f.Path, f.Label = after.Source().Path, label
 	f.Related = []diag.Related{{At: before.Source().Pos, Note: "the rule that it overrides"}}
@@ -267,7 +267,7 @@ func leafAt(leaves []ir.Leaf, key string, or ir.Origin) ir.Pos {
 }
 
 // lintFolding refuses rule paths that some systems cannot tell apart.
-func (c *compilation) lintFolding(t *ir.Tool) {
+func (c linter) lintFolding(t *ir.Tool) {
 	seen := map[string]*ir.FSRule{}
 	for i := range t.FS {
 		r := &t.FS[i]
@@ -301,7 +301,7 @@ func alike(rules []*ir.FSRule, r *ir.FSRule, target string) bool {
 
 // checkOverlap refuses external rules that reach one place by different names with
 // different capabilities: the system sees the place, not the name.
-func (c *compilation) checkOverlap(t *ir.Tool) {
+func (c linter) checkOverlap(t *ir.Tool) {
 	targets := map[string]string{}
 	for _, b := range c.res.Bindings {
 		targets[b.RulePath] = b.Target

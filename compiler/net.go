@@ -37,7 +37,7 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	d := &netDraft{v: v, rule: ir.NetRule{Origin: s.origin(v.At)}}
 	for i := range t.Entries {
 		e := &t.Entries[i]
-		s.key(e.Key).netField(&d.rule, e)
+		netScope{s.key(e.Key)}.netField(&d.rule, e)
 		d.rule.Leaves = append(d.rule.Leaves, ir.Leaf{Key: e.Key, At: e.Value.At})
 	}
 	sortLeaves(d.rule.Leaves)
@@ -48,11 +48,11 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	default:
 		s.missing(v, "a net rule", "host")
 	}
-	s.checkNet(t, &d.rule)
+	netScope{s}.checkNet(t, &d.rule)
 	return d, d.rule.Host.Kind != 0
 }
 
-func (s scope) netField(r *ir.NetRule, e *source.Entry) {
+func (s netScope) netField(r *ir.NetRule, e *source.Entry) {
 	switch e.Key {
 	case "host":
 		if text, ok := s.str(e.Value); ok {
@@ -102,7 +102,7 @@ func (s scope) netField(r *ir.NetRule, e *source.Entry) {
 }
 
 // methods reads the methods of requests.
-func (s scope) methods(v *source.Value) []string {
+func (s netScope) methods(v *source.Value) []string {
 	out := s.strs(v)
 	if v.Kind == source.ArrayKind && len(v.Array) == 0 {
 		s.report(diag.BadNetField, v, "found no method").Hint = "remove the key: a rule without it is about all methods"
@@ -123,12 +123,12 @@ func netRules(drafts []*netDraft) []ir.NetRule {
 	return out
 }
 
-func (c *compilation) finishNet(t *ir.Tool, d *draft) {
+func (c finisher) finishNet(t *ir.Tool, d *draft) {
 	t.Declared.Net = !d.net.Absent()
 	t.Net = netRules(slices.Concat(d.presetNet(), d.net.Items()))
-	c.lintNet(t)
-	c.lintPassing(t)
-	c.checkGrants(t, netRules(slices.Concat(d.allPresetNet(), d.net.Items())))
+	linter{c.compilation}.lintNet(t)
+	linter{c.compilation}.lintPassing(t)
+	linter{c.compilation}.checkGrants(t, netRules(slices.Concat(d.allPresetNet(), d.net.Items())))
 }
 
 // hostHint is how a URL, or a host with a port, is written as a rule; empty for other texts.
@@ -158,7 +158,7 @@ func hostHint(text string) string {
 // checkGrants refuses a rule that says neither that it allows nor that it denies where nothing is allowed: it was meant
 // to be a grant. A denied name also takes away what is its alias, so where any host is allowed it may mean what it
 // says.
-func (c *compilation) checkGrants(t *ir.Tool, all []ir.NetRule) {
+func (c linter) checkGrants(t *ir.Tool, all []ir.NetRule) {
 	for i := range t.Net {
 		r := &t.Net[i]
 		said := slices.ContainsFunc(r.Leaves, func(l ir.Leaf) bool { return l.Key == "allow" })

@@ -7,7 +7,7 @@ import (
 )
 
 // checkNet reports fields that a rule cannot have together.
-func (s scope) checkNet(t *source.Table, r *ir.NetRule) {
+func (s netScope) checkNet(t *source.Table, r *ir.NetRule) {
 	if r.Listen {
 		s.clash(t, "listen = true", "a rule about listening has an address and a port alone",
 			"scheme", "path_prefix", "methods", "inspect", "opaque", "credential")
@@ -38,7 +38,7 @@ func (s scope) checkNet(t *source.Table, r *ir.NetRule) {
 }
 
 // checkSeen reports a rule that needs to see the requests of https and does not.
-func (s scope) checkSeen(t *source.Table, r *ir.NetRule) {
+func (s netScope) checkSeen(t *source.Table, r *ir.NetRule) {
 	if len(r.Methods) > 0 && !r.Inspect {
 		s.needs(t, "methods", "methods are not seen in https without inspect", `add inspect = true, or scheme = "http"`)
 	}
@@ -55,7 +55,7 @@ func (s scope) checkSeen(t *source.Table, r *ir.NetRule) {
 }
 
 // checkListen reports a host at which nothing listens.
-func (s scope) checkListen(t *source.Table, r *ir.NetRule) {
+func (s netScope) checkListen(t *source.Table, r *ir.NetRule) {
 	if r.Host.Kind == ir.HostSuffix || r.Host.Kind == ir.HostName && r.Host.Name != ir.Localhost {
 		s.key("host").report(diag.BadNetField, t.Get("host"),
 			`found "`+r.Written+`", expected localhost, an address of this host, or "*"`)
@@ -63,7 +63,7 @@ func (s scope) checkListen(t *source.Table, r *ir.NetRule) {
 }
 
 // clash reports the keys that are set beside another key.
-func (s scope) clash(t *source.Table, beside, why string, keys ...string) {
+func (s netScope) clash(t *source.Table, beside, why string, keys ...string) {
 	for _, k := range keys {
 		v := t.Get(k)
 		if v == nil || v.Kind == source.BoolKind && !v.Bool {
@@ -74,6 +74,6 @@ func (s scope) clash(t *source.Table, beside, why string, keys ...string) {
 }
 
 // needs reports a key that lacks another key.
-func (s scope) needs(t *source.Table, key, why, hint string) {
+func (s netScope) needs(t *source.Table, key, why, hint string) {
 	s.key(key).report(diag.BadNetField, t.Get(key), why).Hint = hint
 }

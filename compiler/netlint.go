@@ -10,7 +10,7 @@ import (
 
 // lintNet warns about pairs of equal specificity, an allowing and a denying rule, that some target matches both of.
 // Such pairs share a host, and their paths lie on one line and differ by at most the three other things that count.
-func (c *compilation) lintNet(t *ir.Tool) {
+func (c linter) lintNet(t *ir.Tool) {
 	// at lists the rules of a path, under the rules of the paths below it.
 	at, under := map[string][]*ir.NetRule{}, map[string][]*ir.NetRule{}
 	for i := range t.Net {
@@ -40,7 +40,7 @@ func netKey(r *ir.NetRule, segments int) string {
 		strings.Join(r.Path[:segments], "/")
 }
 
-func (c *compilation) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
+func (c linter) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
 	for _, before := range earlier {
 		if before.Allow == after.Allow || !before.Ties(after) {
 			continue
@@ -61,7 +61,7 @@ func (c *compilation) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
 // lintPassing warns of rules by which more or less passes than they say: paths that the proxy does
 // not see, and protocols that it does not know.
 // See decision D106.
-func (c *compilation) lintPassing(t *ir.Tool) {
+func (c linter) lintPassing(t *ir.Tool) {
 	inspected := map[netTarget]bool{}
 	for _, r := range t.Net {
 		if r.Inspect {

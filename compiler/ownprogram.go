@@ -10,7 +10,7 @@ import (
 // ownProgram lets a tool read and execute the file of the workspace that its command names, with whatever else the rule
 // around it grants. A rule on that very path decides by itself, and so does a rule that closes the place.
 // See decision D421.
-func (c *compilation) ownProgram(t *ir.Tool) {
+func (c finisher) ownProgram(t *ir.Tool) {
 	cmd := t.Command
 	if cmd == nil || cmd.Shell || !strings.Contains(cmd.Program, "/") || strings.HasPrefix(cmd.Program, "/") ||
 		strings.Contains(cmd.Program, "{{") {

@@ -10,7 +10,7 @@ import (
 
 // checkPlaceholders warns where an argument of a call begins a word of its own, which the
 // program takes for an option if the value begins with a dash.
-func (c *compilation) checkPlaceholders(t *ir.Tool) {
+func (c finisher) checkPlaceholders(t *ir.Tool) {
 	cmd := t.Command
 	if cmd == nil || cmd.Shell {
 		return

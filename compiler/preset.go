@@ -153,7 +153,7 @@ func (d *draft) vouched() map[string]bool {
 
 // there reports whether the place of a preset's rule is on this host, outside of the workspace. A
 // portable policy keeps every place.
-func (c *compilation) there(d *fsDraft) bool {
+func (c finisher) there(d *fsDraft) bool {
 	if c.opts.Approved == nil || len(d.names) > 0 && !d.external {
 		return true
 	}
@@ -163,7 +163,7 @@ func (c *compilation) there(d *fsDraft) bool {
 
 // named reports whether the place of a preset's rule lies in the home as its name says, and no
 // symlink of the home leads elsewhere.
-func (c *compilation) named(found resolve.RulePath) bool {
+func (c finisher) named(found resolve.RulePath) bool {
 	home, err := c.res.Resolver.Disk.Follow(c.res.Resolver.Home)
 	rest, ok := strings.CutPrefix(found.Lexical, "~")
 	return err == nil && ok && found.Abs == strings.TrimSuffix(home.Abs, "/")+rest
@@ -195,7 +195,7 @@ func (d *draft) allPresetNet() []*netDraft {
 
 // presetEnv are the rules of presets about variables that no rule of the tool's own withholds. A variable that gets a
 // value is about a place that the policy has a rule for.
-func (c *compilation) presetEnv(t *ir.Tool, d *draft) []*envDraft {
+func (c finisher) presetEnv(t *ir.Tool, d *draft) []*envDraft {
 	own := ir.NewEnvView(envRules(d.env.Items()), ir.HomeReal, ir.Linux)
 	var out []*envDraft
 	for _, r := range presetRules(d, "env", c.presetVariable) {
@@ -209,7 +209,7 @@ func (c *compilation) presetEnv(t *ir.Tool, d *draft) []*envDraft {
 
 // presetVariable reads a rule about a variable, which may have a value.
 // See decision D190.
-func (c *compilation) presetVariable(s scope, v *source.Value) (*envDraft, bool) {
+func (c finisher) presetVariable(s scope, v *source.Value) (*envDraft, bool) {
 	d, ok := s.envRule(presetRule(v))
 	if place := v.Table.Get("place"); place != nil && ok {
 		d.place = place.Text
@@ -224,7 +224,7 @@ func (c *compilation) presetVariable(s scope, v *source.Value) (*envDraft, bool)
 }
 
 // placed reports whether the place that a variable names is a place that a rule of the policy grants.
-func (c *compilation) placed(t *ir.Tool, d *envDraft) bool {
+func (c finisher) placed(t *ir.Tool, d *envDraft) bool {
 	if d.place == "" {
 		return true
 	}

@@ -28,7 +28,7 @@ type rulesetDraft struct {
 
 // rulesets compiles the rulesets of all layers, in name order.
 // See decision D135.
-func (c *compilation) rulesets(layers []source.Layer) []*ruleset.Set {
+func (c ruleGatherer) rulesets(layers []source.Layer) []*ruleset.Set {
 	drafts := map[string]*rulesetDraft{}
 	for _, l := range layers {
 		c.gatherRulesets(drafts, l)
@@ -55,14 +55,14 @@ func (c *compilation) rulesets(layers []source.Layer) []*ruleset.Set {
 const maxRules = 1000
 
 // gatherRulesets reads the rulesets of a layer.
-func (c *compilation) gatherRulesets(drafts map[string]*rulesetDraft, l source.Layer) {
+func (c ruleGatherer) gatherRulesets(drafts map[string]*rulesetDraft, l source.Layer) {
 	all := c.toolTable(l.Root, "rulesets")
 	if all == nil {
 		return
 	}
 	for i := range all.Entries {
 		e := &all.Entries[i]
-		s := scope{c: c, layer: l.Kind, confined: l.Confined, path: "rulesets." + tomltext.Key(e.Key)}
+		s := scope{c: c.compilation, layer: l.Kind, confined: l.Confined, path: "rulesets." + tomltext.Key(e.Key)}
 		t := s.table(e.Value, "a table of rules")
 		if t == nil {
 			continue
@@ -129,7 +129,7 @@ func (s scope) onlyDenies(t *source.Table) {
 
 // withExtended are the rules of a draft and, behind them, the rules of the rulesets that it extends,
 // each once: again they would never win. The stack is the chain that leads here.
-func (c *compilation) withExtended(drafts map[string]*rulesetDraft, d *rulesetDraft, seen map[string]bool,
+func (c ruleGatherer) withExtended(drafts map[string]*rulesetDraft, d *rulesetDraft, seen map[string]bool,
 	stack ...string) []*ruleDraft {
 	out := slices.Clone(d.rules.Items())
 	seen[d.name] = true
@@ -151,7 +151,7 @@ func (c *compilation) withExtended(drafts map[string]*rulesetDraft, d *rulesetDr
 }
 
 // checkRules reports the flaws of a ruleset's own rules, which are its first rules.
-func (c *compilation) checkRules(set *ruleset.Set, own []*ruleDraft) {
+func (c ruleGatherer) checkRules(set *ruleset.Set, own []*ruleDraft) {
 	drafts := map[*ruleset.Rule]*ruleDraft{}
 	for _, d := range own {
 		if !d.broken {
@@ -165,7 +165,7 @@ func (c *compilation) checkRules(set *ruleset.Set, own []*ruleDraft) {
 	}
 }
 
-func (c *compilation) reportFlaw(d *ruleDraft, f ruleset.Finding) {
+func (c ruleGatherer) reportFlaw(d *ruleDraft, f ruleset.Finding) {
 	path := d.rule.Origin.Path
 	switch f.Flaw {
 	case ruleset.Misses:
@@ -236,11 +236,11 @@ func (s scope) rulesetRule(v *source.Value) (*ruleDraft, bool) {
 				d.rule.Outcome, _ = ruleset.ParseOutcome(word)
 			}
 		case "operation":
-			d.rule.Kinds = in.operations(e.Value)
+			d.rule.Kinds = rulesetScope{in}.operations(e.Value)
 		case "match":
-			d.rule.Match, d.match = in.examples(e.Value)
+			d.rule.Match, d.match = rulesetScope{in}.examples(e.Value)
 		case "not_match":
-			d.rule.NotMatch, d.notMatch = in.examples(e.Value)
+			d.rule.NotMatch, d.notMatch = rulesetScope{in}.examples(e.Value)
 		case "reason":
 			d.rule.Reason, _ = in.str(e.Value)
 		}
@@ -248,14 +248,14 @@ func (s scope) rulesetRule(v *source.Value) (*ruleDraft, bool) {
 	if t.Get("outcome") == nil {
 		s.missing(v, "a rule", "outcome")
 	}
-	d.rule.Matcher = s.matcher(v)
-	s.checkKinds(v, d.rule)
+	d.rule.Matcher = rulesetScope{s}.matcher(v)
+	rulesetScope{s}.checkKinds(v, d.rule)
 	d.broken = s.c.findings[before:].Failed()
 	return d, !d.broken
 }
 
 // operations reads a kind of operation, or a list of them.
-func (s scope) operations(v *source.Value) []ruleset.Kind {
+func (s rulesetScope) operations(v *source.Value) []ruleset.Kind {
 	values := []*source.Value{v}
 	if v.Kind == source.ArrayKind {
 		values = v.Array
@@ -273,7 +273,7 @@ func (s scope) operations(v *source.Value) []ruleset.Kind {
 	return out
 }
 
-func (s scope) examples(v *source.Value) ([]string, []*source.Value) {
+func (s rulesetScope) examples(v *source.Value) ([]string, []*source.Value) {
 	lines := s.strs(v)
 	if v.Kind != source.ArrayKind || len(lines) != len(v.Array) {
 		return nil, nil
@@ -283,7 +283,7 @@ func (s scope) examples(v *source.Value) ([]string, []*source.Value) {
 
 // checkKinds refuses rules whose conditions cannot hold for their operations, and a rule that would allow every command
 // line.
-func (s scope) checkKinds(v *source.Value, r *ruleset.Rule) {
+func (s rulesetScope) checkKinds(v *source.Value, r *ruleset.Rule) {
 	executes := len(r.Kinds) == 0 || slices.Contains(r.Kinds, ruleset.Execute)
 	programs, hosts := false, false
 	for _, key := range []string{"command", "prefix", "flags", "args", "group", "piped_to_shell"} {

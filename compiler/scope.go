@@ -26,6 +26,13 @@ type scope struct {
 	at *source.Value
 }
 
+// Scopes of parts of the configuration whose readers are many.
+type (
+	netScope     struct{ scope }
+	mayScope     struct{ scope }
+	rulesetScope struct{ scope }
+)
+
 func (s scope) key(k string) scope {
 	s.path = strings.TrimPrefix(s.path+"."+tomltext.Key(k), ".")
 	return s
