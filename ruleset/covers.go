@@ -154,8 +154,9 @@ func (c claim) and(d *claim) claim {
 	return c
 }
 
-// covers reports whether the claim of an earlier rule holds wherever another one does. A rule that stops knows programs
-// by each path, and, where the later rule has another outcome, keeps it from deciding also where it may match itself.
+// covers reports whether the claim of an earlier rule holds wherever another claim does. A rule that stops knows
+// programs by each path, and, where the later rule has another outcome, keeps it from deciding also where it may match
+// itself.
 func (c *claim) covers(b *claim, stops, other bool) bool {
 	spelled := func(words []string, more bool) bool {
 		return begins(b.prefix, words) || begins(b.args, words) || more && begins(b.sub, words)
@@ -198,7 +199,7 @@ func (c *claim) implies(m Matcher) bool {
 	})
 }
 
-// has reports whether the options of the claim, or its words, are known to have one.
+// has reports whether the options of the claim, or its words, are known to have a flag.
 func (c *claim) has(flag string) bool {
 	for _, words := range [][]string{c.prefix, c.args} {
 		if end := slices.Index(words, "--"); end >= 0 {
@@ -214,7 +215,7 @@ func (c *claim) has(flag string) bool {
 	})
 }
 
-// has reports whether the hosts that a pattern names are among those of the list.
+// has reports whether the hosts that a pattern names are in the list.
 func (m Hosts) has(host string) bool {
 	return slices.ContainsFunc(m, func(h string) bool {
 		below, wild := strings.CutPrefix(h, "*.")

@@ -21,7 +21,7 @@ type openings struct {
 	rules []ir.NetRule
 	// own are the ports of the own machine that are open.
 	own []uint16
-	// proxied is true where some rule is of use through the proxy alone.
+	// proxied is true where some rule is of use only through the proxy.
 	proxied bool
 }
 
@@ -108,7 +108,7 @@ func (p *profile) network(w *writer) {
 	listened(p.view).write(w)
 }
 
-// addresses writes one filter for each port at one end of a connection.
+// addresses writes a filter for each port at an end of a connection.
 func addresses(end, host string, ports ...uint16) [][]string {
 	var lines [][]string
 	for _, port := range ports {

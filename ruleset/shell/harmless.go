@@ -102,8 +102,8 @@ func (p *Part) disguises(name string) bool {
 		})
 }
 
-// configures reports whether a name of a variable, or a setting of one, is that of a configuration which gives names to
-// subcommands.
+// configures reports whether a name of a variable, or a setting of a variable, is part of a configuration which gives
+// names to subcommands.
 func configures(s string) bool {
 	return strings.HasPrefix(s, "GIT_CONFIG") || strings.HasPrefix(s, "CARGO_ALIAS")
 }
