@@ -136,6 +136,29 @@ func TestCompilerIsPure(t *testing.T) {
 	}
 }
 
+// pure are the packages that are functions of their arguments: what a policy means, what each system gets for it, and the
+// review of both.
+var pure = []string{"./ir/...", "./compiler/...", "./ruleset/...", "./backends/...", "./internal/review/explain/..."}
+
+// TestPureRooms: the pure packages build for WebAssembly, where there is no system to ask, and name none of the packages
+// by which a program asks one. What they need of a host is handed in, as a value or by an interface of their own.
+// test/wasm runs them there.
+func TestPureRooms(t *testing.T) {
+	for _, line := range list(t, append([]string{"-f", `{{.ImportPath}}:{{join .Imports ","}}`}, pure...)...) {
+		pkg, imports, _ := strings.Cut(line, ":")
+		for _, imp := range strings.Split(imports, ",") {
+			if slices.Contains([]string{"os", "os/exec", "os/user", "syscall", "net/http"}, imp) || strings.HasPrefix(imp, "golang.org/x/sys/") {
+				t.Errorf("%s imports %s", pkg, imp)
+			}
+		}
+	}
+	build := exec.Command("go", append([]string{"build"}, pure...)...)
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // TestProductIsSmall: sigstore and its dependencies are in a module of their own.
 func TestProductIsSmall(t *testing.T) {
 	for _, dep := range list(t, "-deps", "./cmd/accessc", "./sandbox", "./tool") {

@@ -18,7 +18,7 @@ import (
 // looks are the packages between a configuration and an artifact that look at the host by
 // themselves, and why a kept compilation misses nothing of it.
 var looks = map[string]string{
-	"compiler/hostview":        "keeps what it is told",
+	"internal/host/hostview":   "keeps what it is told",
 	"internal/host/approvals":  "its store is kept as one answer, View.Approvals",
 	"internal/host/userdir":    "TestVariables",
 	"internal/host/workspace":  "each start looks for the workspace anew",
@@ -101,7 +101,7 @@ func checkLooks(t *testing.T, file string, begins bool) {
 		from := imported[x.Name]
 		switch {
 		case slices.Contains(outside, from) && !slices.Contains(harmless[from], s.Sel.Name),
-			begins && strings.HasSuffix(from, "compiler/resolve") && s.Sel.Name == "NewDisk",
+			begins && strings.HasSuffix(from, "host/hostview") && s.Sel.Name == "Now",
 			from == "time" && s.Sel.Name == "Now" && !strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "compiler/source"):
 			t.Errorf("%s: %s.%s looks at the host past package hostview", set.Position(s.Pos()), x.Name, s.Sel.Name)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/hostview"
 )
 
 // TestUntrustedChecks: an untrusted layer takes no check from the policy, turns none into its opposite, and starts
@@ -35,7 +36,7 @@ func TestUntrustedChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		res, err := compiler.Compile(compiler.Options{Root: dir,
+		res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: dir,
 			Layers: source.Request{Untrusted: []string{filepath.Join(dir, "narrow.toml")}}})
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +79,7 @@ func TestTargetsOverlap(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(layer), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		res, err := compiler.Compile(compiler.Options{Root: root, Approved: func(string, string) (bool,
+		res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: root, Approved: func(string, string) (bool,
 			string) {
 			return true, ""
 		}})

@@ -2,13 +2,13 @@ package compiler
 
 import (
 	"cmp"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/text/tomltext"
@@ -23,7 +23,7 @@ type Options struct {
 	// Part, unless empty, is a directory of Root, slash-separated, that is the workspace in its place: with Tree it
 	// need not be on the disk. Names of files count from Root.
 	Part string
-	// Layers selects the layers to read; its Root, Base, Tree and View are set by Compile.
+	// Layers selects the layers to read; its Root, Base, Tree and Host are set by Compile.
 	Layers source.Request
 	// Tree, unless nil, replaces the workspace on the disk: the tree of a revision.
 	Tree fs.ReadLinkFS
@@ -45,8 +45,14 @@ type Options struct {
 	// Repository is the common directory of the workspace's repository where that is elsewhere, empty otherwise. The
 	// path CommonDir leads to it.
 	Repository string
-	// View, unless nil, keeps how the host was looked at.
-	View *hostview.View
+	// Host is the disk around Tree, or with the workspace; where it is nil there is none.
+	Host Host
+}
+
+// Host is the disk that a configuration is read from, and that the paths of its rules are looked up on.
+type Host interface {
+	resolve.FileSystem
+	source.Host
 }
 
 // Result is a compiled configuration: the program, or the findings that stopped it.
@@ -87,7 +93,7 @@ type Result struct {
 // Compile compiles a configuration. The error is about the workspace root; mistakes of the
 // configuration are findings.
 func Compile(opts Options) (*Result, error) {
-	resolver, err := resolve.New(opts.Root, resolve.Through(opts.View))
+	resolver, err := opts.workspace()
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +113,7 @@ func Compile(opts Options) (*Result, error) {
 		}
 	}
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
-	opts.Layers.Root, opts.Layers.Tree, opts.Layers.View = resolver.Root, opts.Tree, opts.View
+	opts.Layers.Root, opts.Layers.Tree, opts.Layers.Host = resolver.Root, opts.Tree, opts.Host
 	set, findings := source.Load(opts.Layers)
 	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns,
 		Dangling: set.Dangling, Members: set.Members, Resolver: resolver, apart: opts.Apart,
@@ -136,6 +142,21 @@ func Compile(opts Options) (*Result, error) {
 	c.finishBindings()
 	res.Report(c.findings...)
 	return res, nil
+}
+
+// workspace returns what evaluates paths of the workspace, which only a tree can have without a host.
+func (o *Options) workspace() (*resolve.Resolver, error) {
+	if o.Host != nil {
+		return resolve.New(o.Root, resolve.Through(o.Host))
+	}
+	root, err := filepath.Abs(o.Root)
+	switch {
+	case err != nil:
+		return nil, err
+	case o.Tree == nil:
+		return nil, errors.New("there is no disk that has " + o.Root)
+	}
+	return resolve.In(filepath.ToSlash(root), resolve.Through(resolve.Nowhere{})), nil
 }
 
 // First is the place in the lowest layer that mentions a tool.

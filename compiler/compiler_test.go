@@ -13,6 +13,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -69,7 +70,7 @@ func TestWithoutHome(t *testing.T) {
 		{"retargeted", func(string, string) (bool, string) { return false, other }, 0, []diag.Code{diag.Retargeted},
 			compiler.Binding{RulePath: "fork", Target: fork, Was: other}},
 	} {
-		res, err := compiler.Compile(compiler.Options{Root: root, Approved: c.approved})
+		res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: root, Approved: c.approved})
 		if err != nil || res.Program == nil {
 			t.Fatalf("%s: %v %v", c.name, err, res)
 		}
@@ -102,7 +103,7 @@ func TestReport(t *testing.T) {
 		path  string
 		want  int
 	}{{true, "tools.a.access.tests", 1}, {false, "tools.a.access.tests", -1}, {true, "", -1}} {
-		res, err := compiler.Compile(compiler.Options{Root: ".", Tree: workspace, Apart: c.apart})
+		res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: ".", Tree: workspace, Apart: c.apart})
 		if err != nil || len(res.Program.Tools) != 2 {
 			t.Fatal(err, res.Findings)
 		}

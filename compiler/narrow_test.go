@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -249,7 +250,7 @@ func TestUntrusted(t *testing.T) {
 			for _, u := range untrusted {
 				layers.Untrusted = append(layers.Untrusted, filepath.Join(dir, u))
 			}
-			res, err := compiler.Compile(compiler.Options{Root: dir, Layers: layers})
+			res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: dir, Layers: layers})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -274,7 +275,7 @@ func TestUntrusted(t *testing.T) {
 			if err := os.WriteFile(user, []byte("layers = [{ path = \"narrow.toml\", trust = \"narrow\" }]\n"), 0o644); err != nil {
 				rt.Fatal(err)
 			}
-			r, err := compiler.Compile(compiler.Options{Root: dir, Layers: source.Request{
+			r, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: dir, Layers: source.Request{
 				User: user, Configs: []string{filepath.Join(dir, "narrow.toml"), filepath.Join(dir, "later.toml")},
 			}})
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
@@ -83,7 +84,7 @@ func TestNetRules(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			rt.Fatal(err)
 		}
-		res, err := compiler.Compile(compiler.Options{Root: filepath.Dir(file)})
+		res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: filepath.Dir(file)})
 		if err != nil {
 			rt.Fatal(err)
 		}

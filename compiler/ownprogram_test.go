@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -37,7 +38,7 @@ func TestOwnProgram(t *testing.T) {
 			if err := os.Symlink("scripts/run", filepath.Join(root, "link")); err != nil {
 				t.Skip(err)
 			}
-			res, err := compiler.Compile(compiler.Options{Root: root})
+			res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: root})
 			if err != nil || res.Program == nil || len(res.Program.Tools) != 1 {
 				t.Fatal(err, res.Findings)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 	"github.com/accessc/accessc/test/irtest"
@@ -23,7 +24,7 @@ func compileText(t interface{ Fatal(...any) }, dir, text string, sets ...string)
 	if err := os.WriteFile(filepath.Join(dir, "accessc.toml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res, err := compiler.Compile(compiler.Options{Root: dir, Layers: source.Request{Sets: sets}})
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: dir, Layers: source.Request{Sets: sets}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func (c approvalCase) compile(t *testing.T) (res *compiler.Result, home string) 
 			t.Fatal(err)
 		}
 	}
-	res, err := compiler.Compile(compiler.Options{
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now,
 		Root: dir, Layers: source.Request{User: user, Home: home, Sets: c.sets},
 		Approved: func(string, string) (bool, string) { return false, "" },
 	})

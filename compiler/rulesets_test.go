@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -17,7 +18,7 @@ func rulesetsOf(t *testing.T, text string) *compiler.Result {
 	if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res, err := compiler.Compile(compiler.Options{Root: root, Apart: true})
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: root, Apart: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/hostview"
 )
 
 // TestPathsAreTOML: the path of a finding can be written into a configuration. Cause: keys were
@@ -18,7 +19,7 @@ func TestPathsAreTOML(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res, err := compiler.Compile(compiler.Options{Root: root})
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -20,7 +21,7 @@ func compiled(t *testing.T, text string) *compiler.Result {
 	if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res, err := compiler.Compile(compiler.Options{Root: root})
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestServersApart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res, err := compiler.Compile(compiler.Options{Root: root, Apart: true})
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: root, Apart: true})
 	if err != nil || res.Program == nil || !res.Wrong("bad") || res.Wrong("good") {
 		t.Fatalf("got %+v, %v", res, err)
 	}
@@ -125,7 +126,7 @@ constraints = { max_invocations = 2 }
 		"servers.s.access.fs = [{ path = 'docs/x', write = true }]": false,
 		"servers.s.command = 'other'":                               false,
 	} {
-		res, err := compiler.Compile(compiler.Options{Root: root, Layers: source.Request{Untrusted: []string{write("untrusted.toml", text)}}})
+		res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: root, Layers: source.Request{Untrusted: []string{write("untrusted.toml", text)}}})
 		if err != nil {
 			t.Fatal(err)
 		}

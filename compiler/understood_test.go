@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -27,7 +28,7 @@ import (
 func compiledApart(t testing.TB, file, text string) *compiler.Result {
 	t.Helper()
 	tree := fstest.MapFS{file: {Data: []byte(text)}}
-	res, err := compiler.Compile(compiler.Options{Root: os.TempDir(), Tree: tree, Apart: true, Layers: source.Request{Shared: true}})
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: os.TempDir(), Tree: tree, Apart: true, Layers: source.Request{Shared: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +319,7 @@ func TestNamesOfTheUsersOwnFile(t *testing.T) {
 		"[tools.a]\nsource = \"local\"\n[tools.lint]\nrun = \"ask\"\n": false,
 	} {
 		tree := fstest.MapFS{"accessc.toml": {Data: []byte(text)}}
-		res, err := compiler.Compile(compiler.Options{Root: t.TempDir(), Tree: tree, Apart: true, Layers: source.Request{User: user}})
+		res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: t.TempDir(), Tree: tree, Apart: true, Layers: source.Request{User: user}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,6 +44,7 @@ import (
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/artifact/signers"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ir"
@@ -279,7 +280,7 @@ func (c *Case) Run(t testing.TB) Output {
 	out := Output{Result: res}
 	findings := res.Findings
 	var no *workspace.Refused
-	if _, err := workspace.Find(c.Root, string(c.Options.State), source.Lists); c.Found && errors.As(err, &no) {
+	if _, err := workspace.Find(c.Root, string(c.Options.State), source.Lists(hostview.Now)); c.Found && errors.As(err, &no) {
 		findings, res.Program = diag.List{hostfacts.NotWorkspace(no)}, nil
 	}
 	if res.Program != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/testbuild"
 	"github.com/accessc/accessc/tool"
@@ -196,7 +197,7 @@ func (w *vectorWorld) evaluator(t *testing.T, doc *contextjson.Context) {
 			}
 		}
 	}
-	disk := resolve.NewDisk()
+	disk := resolve.Through(hostview.Now)
 	w.asker = resolve.Asker{Resolver: &resolve.Resolver{Disk: disk, Root: doc.Root}, Bindings: b}
 	if policy.Commands != nil {
 		for i := range policy.Commands.Rules {

@@ -17,13 +17,13 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/gate/invocations"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ir"
@@ -162,7 +162,7 @@ func (c *Config) compile() (hostfacts.Options, *hostfacts.Result, error) {
 			return opts, nil, err
 		}
 		own, _ := userdir.Root() // without any there is none that a tool could write
-		if root, err = workspace.Find(cwd, own, source.Lists); err != nil {
+		if root, err = workspace.Find(cwd, own, source.Lists(hostview.Now)); err != nil {
 			return opts, nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -150,7 +151,7 @@ func (p *Policy) started(program string) (target, error) {
 	if why != "" {
 		return target{}, &OutsideError{Path: program, Why: why}
 	}
-	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: p.root}
+	r := resolve.Resolver{Disk: resolve.Through(hostview.Now), Root: p.root}
 	place, err := r.Program(spelled, p.bindings)
 	if err != nil {
 		return target{}, answer("run", program, err)
@@ -184,7 +185,7 @@ func (p *Policy) evaluate(op, path string, follow bool) (target, error) {
 	if why != "" {
 		return target{}, &OutsideError{Path: path, Why: why}
 	}
-	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: p.root}
+	r := resolve.Resolver{Disk: resolve.Through(hostview.Now), Root: p.root}
 	place, kind, err := r.Asked(spelled, follow, p.bindings)
 	if err != nil {
 		return target{}, answer(op, path, err)
@@ -304,7 +305,7 @@ func (p *Policy) program(name string) (ir.Location, bool) {
 			return ir.Location{}, false
 		}
 	}
-	found, err := resolve.NewDisk().Follow(filepath.ToSlash(abs))
+	found, err := resolve.Through(hostview.Now).Follow(filepath.ToSlash(abs))
 	if err != nil || found.Kind != ir.File {
 		return ir.Location{}, false
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/files/bounded"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -81,7 +82,7 @@ func Parse(data []byte) (*Policy, error) {
 	if !filepath.IsAbs(filepath.FromSlash(doc.Root)) {
 		return nil, fmt.Errorf("%w: its root %q is not an absolute path", ErrContext, doc.Root)
 	}
-	resolver, err := resolve.New(doc.Root, resolve.NewDisk())
+	resolver, err := resolve.New(doc.Root, resolve.Through(hostview.Now))
 	if err != nil {
 		return nil, fmt.Errorf("the workspace: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ruleset"
@@ -116,7 +117,7 @@ func (p policies) compile(dir string) (*hostfacts.Result, error) {
 	g := p.g.asking()
 	if g.Dir == "" {
 		own, _ := userdir.Root() // without any there is none that an agent could write
-		root, err := workspace.Find(dir, own, source.Lists)
+		root, err := workspace.Find(dir, own, source.Lists(hostview.Now))
 		if err != nil {
 			return nil, err
 		}

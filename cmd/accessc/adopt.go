@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/agents/adopt"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/oserr"
@@ -107,7 +108,7 @@ func (c *adoptCmd) elsewhere(g *globals, project string) string {
 		return ""
 	}
 	own, _ := userdir.Root() // without any there is none that a tool could write
-	around, none := workspace.Find(project, own, source.Lists)
+	around, none := workspace.Find(project, own, source.Lists(hostview.Now))
 	if none == nil && err == nil && canonical(around) == canonical(root) {
 		return ""
 	}

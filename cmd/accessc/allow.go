@@ -11,9 +11,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/internal/text/plural"

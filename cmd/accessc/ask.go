@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/ir"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/strictjson"
@@ -260,7 +261,7 @@ func (s *stream) ask(q streamed) (*explain.AnswerDoc, error) {
 		s.tools[q.Tool] = a
 	}
 	// The disk may have changed since the last line.
-	a.asker.Resolver = &resolve.Resolver{Disk: s.res.Pretend(resolve.NewDisk()), Root: s.res.Resolver.Root}
+	a.asker.Resolver = &resolve.Resolver{Disk: s.res.Pretend(resolve.Through(hostview.Now)), Root: s.res.Resolver.Root}
 	answer, err := a.answer(question, q.System || s.system)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -108,7 +109,7 @@ func (s *decideStream) reload() error {
 		return errors.New("the configuration has changed and has mistakes: accessc check shows them")
 	}
 	// The disk may have changed since the last line.
-	s.host.Disk = s.res.Pretend(resolve.NewDisk())
+	s.host.Disk = s.res.Pretend(resolve.Through(hostview.Now))
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/host/compiled"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/oserr"
@@ -61,7 +62,7 @@ func (g *globals) findRoot() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return workspace.Find(cwd, own, source.Lists)
+	return workspace.Find(cwd, own, source.Lists(hostview.Now))
 }
 
 // refused reports why a directory is no workspace.

@@ -13,11 +13,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/agents/hook/settings"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/propose/survey"

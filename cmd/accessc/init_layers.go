@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/text/oserr"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/denial"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/internal/propose/learn"

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/enforce/kerneltest"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir"
 )

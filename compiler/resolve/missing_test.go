@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/host/hostview"
 )
 
 // TestBesideTheMissing: ".." behind a name that is not there leads back to what is there, and symlinks behind it are
@@ -32,7 +33,7 @@ func TestBesideTheMissing(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{"odd": "/src/deep", "up/deep": "/src/deep", "up/none": "/src/none", "back": "/src/other"} {
-		if got, err := resolve.NewDisk().Follow(dir + "/" + path); err != nil || got.Abs != dir+want {
+		if got, err := resolve.Through(hostview.Now).Follow(dir + "/" + path); err != nil || got.Abs != dir+want {
 			t.Errorf("%s leads to %s, %v; want %s", path, got.Abs, err, dir+want)
 		}
 	}
@@ -60,7 +61,7 @@ func TestAsManyLinks(t *testing.T) {
 	}
 	for link, loops := range map[string]bool{"link40": false, "link41": true} {
 		_, kernel := os.Stat(filepath.Join(dir, link))
-		found, err := resolve.NewDisk().Follow(dir + "/" + link)
+		found, err := resolve.Through(hostview.Now).Follow(dir + "/" + link)
 		if errors.Is(err, resolve.ErrLoop) != loops || (kernel != nil) != loops || !loops && found.Abs != dir+"/end" {
 			t.Errorf("%s: %s, %v; the kernel says %v", link, found.Abs, err, kernel)
 		}

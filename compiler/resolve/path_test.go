@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -47,7 +48,7 @@ func tree(t *testing.T) (*resolve.Resolver, string) {
 	if err := os.Symlink(filepath.Join(dir, "out"), filepath.Join(dir, "out/fork/nested")); err != nil {
 		t.Fatal(err)
 	}
-	r, err := resolve.New(ws, resolve.NewDisk())
+	r, err := resolve.New(ws, resolve.Through(hostview.Now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestReplacedWhileRead(t *testing.T) {
 	}()
 	defer func() { close(stop); <-ended }()
 	for range irtest.Rounds(t, 50_000) {
-		found, err := resolve.NewDisk().Follow(filepath.ToSlash(at("name")))
+		found, err := resolve.Through(hostview.Now).Follow(filepath.ToSlash(at("name")))
 		if err != nil || found.Abs != filepath.ToSlash(at("name")) && found.Abs != filepath.ToSlash(at("target")) {
 			t.Fatalf("got %+v, %v", found, err)
 		}
@@ -231,7 +232,7 @@ func TestFollowAgainstKernel(t *testing.T) {
 			}
 			_ = os.MkdirAll(p, 0o755)
 		}
-		disk := resolve.NewDisk()
+		disk := resolve.Through(hostview.Now)
 		for range 20 {
 			p := path.Join(filepath.ToSlash(dir), irtest.Path(rt, irtest.Plain, 4))
 			want, err := filepath.EvalSymlinks(p)

@@ -36,8 +36,16 @@ func New(root string, disk *Disk) (*Resolver, error) {
 	return &Resolver{Disk: disk, Root: found.Abs}, nil
 }
 
-// Part returns a resolver for a directory of the workspace, which need not be on the disk: its paths are paths of a
-// tree (Replace).
+// In returns a resolver for a workspace at an absolute path that need not be on the disk: its paths are those of a tree
+// (Replace).
+func In(root string, disk *Disk) *Resolver {
+	for dir := root; dir != volume(root); dir, _ = cutLast(dir) {
+		disk.set(dir, node{kind: ir.Dir})
+	}
+	return &Resolver{Disk: disk, Root: root}
+}
+
+// Part returns a resolver for a directory of the workspace, which need not be on the disk: its paths are those of a tree (Replace).
 func (r *Resolver) Part(dir string) *Resolver {
 	return &Resolver{Disk: r.Disk, Root: r.abs(dir), Home: r.Home}
 }

@@ -8,9 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )
@@ -20,10 +18,33 @@ var ErrLoop = errors.New("found a symlink loop")
 
 const maxHops = 40
 
-// Disk looks up absolute paths and remembers the answers for as long as a compilation lasts.
+// FileSystem is the disk that paths are looked up on. Its paths are in the form of the system, and its errors those of
+// package os.
+type FileSystem interface {
+	// Lstat returns the type of a name, as of lstat(2).
+	Lstat(path string) (fs.FileMode, error)
+	// Readlink returns the target of a symlink.
+	Readlink(path string) (string, error)
+	// Stat returns type and permissions of the file that a path leads to.
+	Stat(path string) (fs.FileMode, error)
+}
+
+// Nowhere is a disk without files.
+type Nowhere struct{}
+
+// Lstat implements FileSystem.
+func (Nowhere) Lstat(string) (fs.FileMode, error) { return 0, fs.ErrNotExist }
+
+// Readlink implements FileSystem.
+func (Nowhere) Readlink(string) (string, error) { return "", fs.ErrNotExist }
+
+// Stat implements FileSystem.
+func (Nowhere) Stat(string) (fs.FileMode, error) { return 0, fs.ErrNotExist }
+
+// Disk looks up absolute paths and remembers the answers for as long as one compilation lasts.
 // It is safe for concurrent use.
 type Disk struct {
-	view  *hostview.View
+	host  FileSystem
 	mu    sync.Mutex
 	nodes map[string]node
 	// tree, unless nil, replaces the disk below root, a path that ends in a slash.
@@ -31,11 +52,8 @@ type Disk struct {
 	root string
 }
 
-// NewDisk returns a Disk that has seen nothing yet.
-func NewDisk() *Disk { return Through(nil) }
-
-// Through returns a Disk that looks through a view, which may be nil.
-func Through(view *hostview.View) *Disk { return &Disk{view: view, nodes: make(map[string]node)} }
+// Through returns a Disk of a host that has looked at nothing yet.
+func Through(host FileSystem) *Disk { return &Disk{host: host, nodes: make(map[string]node)} }
 
 // node is the result of lstat(2) and readlink(2) on a path.
 type node struct {
@@ -52,7 +70,7 @@ func (d *Disk) look(abs string) node {
 		if name, below := strings.CutPrefix(abs, d.root); below && d.tree != nil {
 			n = lstatIn(d.tree, name)
 		} else {
-			n = lstat(d.view, abs)
+			n = lstat(d.host, abs)
 		}
 		d.nodes[abs] = n
 	}
@@ -79,11 +97,11 @@ func lstatIn(tree fs.ReadLinkFS, name string) node {
 
 // lstat looks again when a link is no more by the time that it is read: another process
 // may replace it at any moment.
-func lstat(view *hostview.View, abs string) node {
+func lstat(host FileSystem, abs string) node {
 	const tries = 100
 	var n node
 	for range tries {
-		if n = lstatOnce(view, filepath.FromSlash(abs)); !errors.Is(n.err, errReplaced) {
+		if n = lstatOnce(host, filepath.FromSlash(abs)); !errors.Is(n.err, errReplaced) {
 			break
 		}
 	}
@@ -92,21 +110,21 @@ func lstat(view *hostview.View, abs string) node {
 
 var errReplaced = errors.New("it keeps being replaced")
 
-func lstatOnce(view *hostview.View, name string) node {
-	mode, err := view.Lstat(name)
+func lstatOnce(host FileSystem, name string) node {
+	mode, err := host.Lstat(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case oserr.Absent(err):
 		return node{kind: ir.Absent}
 	case err != nil:
 		return node{err: err}
 	case mode&fs.ModeSymlink != 0:
-		target, err := view.Readlink(name)
-		if errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrNotExist) {
+		target, err := host.Readlink(name)
+		if oserr.NoLink(err) {
 			err = errReplaced
 		}
 		return node{kind: ir.File, link: filepath.ToSlash(target), err: err}
 	case mode&fs.ModeIrregular != 0:
-		return junction(view, name)
+		return junction(host, name)
 	case mode.IsDir():
 		return node{kind: ir.Dir}
 	default:
@@ -115,14 +133,14 @@ func lstatOnce(view *hostview.View, name string) node {
 }
 
 // junction looks at a file of no common kind. On Windows os.Lstat reports a junction as such,
-// which leads elsewhere as a symlink does; a volume that is mounted on a directory is a junction too and stays where it
-// is.
-func junction(view *hostview.View, name string) node {
-	target, err := view.Readlink(name)
+// which leads elsewhere as a symlink does; a volume that is mounted on a directory is one too
+// and stays where it is.
+func junction(host FileSystem, name string) node {
+	target, err := host.Readlink(name)
 	if target = filepath.ToSlash(target); err == nil && hasDrive(target) {
 		return node{kind: ir.File, link: target}
 	}
-	if mode, err := view.Stat(name); err == nil && mode.IsDir() {
+	if mode, err := host.Stat(name); err == nil && mode.IsDir() {
 		return node{kind: ir.Dir}
 	}
 	return node{kind: ir.File}

@@ -8,13 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )
@@ -97,8 +95,8 @@ func (l *loader) expand(kind ir.Layer, f *File, item *Value, at string) []string
 	for _, pattern := range patterns {
 		found, err := l.match(kind, f, pattern)
 		switch {
-		case errors.Is(err, hostview.ErrLeaves):
-			return report(diag.LayerLeaves, hostview.ErrLeaves.Error())
+		case leads(err):
+			return report(diag.LayerLeaves, errLeaves.Error())
 		case errors.Is(err, errBound):
 			return report(diag.ExtendsTooMuch, l.reads.exceeded())
 		case err != nil:
@@ -134,7 +132,7 @@ func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error)
 	}
 	base = filepath.Join(base, filepath.FromSlash(path.Join(parts[:first]...)))
 	if _, ok := l.disk.holds(base); l.confined && !ok {
-		return nil, hostview.ErrLeaves
+		return nil, errLeaves
 	}
 	if first == len(parts) {
 		return []string{base}, nil
@@ -184,14 +182,13 @@ func (l *loader) dangles(kind ir.Layer, file string) bool {
 	if _, edited := l.req.Edited[file]; edited {
 		return false
 	}
-	nothing := func(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 	if !l.confined {
-		_, err := l.req.View.Stat(file)
-		return nothing(err)
+		_, err := l.host.Stat(file)
+		return oserr.Absent(err)
 	}
 	w := l.workspace(kind)
 	at, dangling, err := w.follow(file)
-	return dangling && nothing(err) && inSubmodule(w.tree, at) == nil
+	return dangling && oserr.Absent(err) && inSubmodule(w.tree, at) == nil
 }
 
 // directory returns where a directory is listed: in the workspace, or on the disk.
@@ -201,7 +198,7 @@ func (l *loader) directory(kind ir.Layer, base string) (tree fs.FS, at string, e
 		at, _, err = w.follow(base)
 		return w.tree, at, err
 	}
-	return l.req.View.Below(base), ".", nil
+	return l.host.Below(base), ".", nil
 }
 
 // Pattern is a pattern of extends in a directory.

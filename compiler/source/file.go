@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
@@ -121,7 +120,7 @@ func readFile(name, path string, open func(string) (fs.File, error)) (*File, *di
 	data, err := readLayer(path, open)
 	if err != nil {
 		d := diag.New(diag.Unreadable, ir.Pos{File: name}, 0)
-		if errors.Is(err, hostview.ErrLeaves) {
+		if leads(err) {
 			d = diag.New(diag.LayerLeaves, ir.Pos{File: name}, 0)
 			d.Hint = hintLeaves
 		}

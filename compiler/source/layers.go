@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
@@ -53,8 +52,8 @@ type Request struct {
 	// Fold, unless nil, returns a form that is equal for names that some file systems do not tell apart. With Top or of
 	// a Tree, layers are refused that have such a name beside their own.
 	Fold func(string) string
-	// View, unless nil, keeps how the host was looked at.
-	View *hostview.View
+	// Host has the files that are in no Tree; none where it is nil.
+	Host Host
 }
 
 // Layer is a file of the configuration, or a key that was set.
@@ -92,10 +91,13 @@ type Set struct {
 // Load reads every layer. It goes on after an error, so that one run reports the
 // mistakes of all files; layers that failed are left out of the set.
 func Load(req Request) (Set, diag.List) {
-	disk, closed, err := onDisk(req.View, req.Root)
+	host := req.Host
+	if host == nil {
+		host = nowhere{}
+	}
+	disk, closed, err := onDisk(host, req.Root)
 	defer closed()
-	l := loader{req: req, set: Set{Files: Files{}}, merged: map[merged]bool{}, disk: disk,
-		reads: reads{until: time.Now().Add(maxTime)}}
+	l := loader{req: req, host: host, set: Set{Files: Files{}}, merged: map[merged]bool{}, disk: disk, reads: reads{until: time.Now().Add(maxTime)}}
 	if err != nil && req.Tree != nil {
 		l.disk, err = workspace{req.Root, req.Tree}, nil // a directory that the disk does not have
 	}
@@ -136,6 +138,7 @@ func (r Request) LocalPath() string { return filepath.Join(r.Root, ".accessc", "
 
 type loader struct {
 	req   Request
+	host  Host
 	set   Set
 	diags diag.List
 	// disk is the workspace on the disk, reads caches the files read so far.
@@ -205,7 +208,7 @@ func (l *loader) optional(kind ir.Layer, path string) {
 		return
 	}
 	if kind == ir.LayerUser {
-		if _, err := l.req.View.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		if _, err := l.host.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	} else if at, dangling, err := l.workspace(kind).follow(absolute(path)); errors.Is(err, fs.ErrNotExist) &&
@@ -223,14 +226,14 @@ func (l *loader) optional(kind ir.Layer, path string) {
 // be a layer of its next start.
 // See decision D358.
 func (l *loader) config(path string) {
-	if mode, err := l.req.View.Stat(path); err != nil || !mode.IsDir() {
+	if mode, err := l.host.Stat(path); err != nil || !mode.IsDir() {
 		l.file(ir.LayerConfig, path, ir.Pos{})
 		return
 	}
 	path = absolute(path)
 	l.set.Listed = append(l.set.Listed, path)
 	l.set.Patterns = append(l.set.Patterns, Pattern{path, []string{"*.toml"}})
-	entries, err := l.req.View.ReadDir(path)
+	entries, err := l.host.ReadDir(path)
 	if err != nil {
 		l.unreadable(path, oserr.Reason(err).Error())
 	}
@@ -307,7 +310,7 @@ func (l *loader) real(kind ir.Layer, path string) string {
 		}
 		return path
 	}
-	if real, err := l.req.View.EvalSymlinks(path); err == nil {
+	if real, err := l.host.EvalSymlinks(path); err == nil {
 		return real
 	}
 	return path
@@ -319,7 +322,7 @@ func (l *loader) read(kind ir.Layer, name, path string) (*File, *diag.Diagnostic
 		f := newFile(name, path, text)
 		return f, checkText(f)
 	}
-	open := l.req.View.Open
+	open := l.host.Open
 	if l.confined {
 		open = l.workspace(kind).open
 	}

@@ -6,19 +6,18 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
 // members is the key by which the configuration of a workspace lists the workspaces in it.
 const members = "members"
 
-// MembersIn returns the patterns by which a workspace lists the workspaces in it, by the files of its root that are
-// accessc's own. A file that cannot be read lists none. The view, unless nil, keeps how the host was looked at.
-func MembersIn(root string, view *hostview.View) []string {
+// MembersIn returns the patterns by which a workspace lists the workspaces in it, by the files of its root that are accessc's
+// own. A file that cannot be read lists none.
+func MembersIn(root string, host Host) []string {
 	var out []string
 	for _, path := range (Request{Root: root}).own() {
-		f, err := readFile(path, path, view.Open)
+		f, err := readFile(path, path, host.Open)
 		if err != nil {
 			continue
 		}
@@ -29,10 +28,13 @@ func MembersIn(root string, view *hostview.View) []string {
 	return slices.DeleteFunc(out, func(pattern string) bool { return memberMistake(pattern) != "" })
 }
 
-// Lists reports whether the workspace at a directory lists another workspace that lies in it. Both paths are canonical.
-func Lists(outer, inner string) bool {
-	rel, err := filepath.Rel(outer, inner)
-	return err == nil && filepath.IsLocal(rel) && IsMember(MembersIn(outer, nil), filepath.ToSlash(rel))
+// Lists returns what reports whether the workspace at a directory of a host lists another one that lies in it. Both
+// paths are canonical.
+func Lists(host Host) func(outer, inner string) bool {
+	return func(outer, inner string) bool {
+		rel, err := filepath.Rel(outer, inner)
+		return err == nil && filepath.IsLocal(rel) && IsMember(MembersIn(outer, host), filepath.ToSlash(rel))
+	}
 }
 
 // IsMember reports whether patterns list a directory, by its path in the workspace.

@@ -13,7 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
+	"github.com/accessc/accessc/internal/host/hostview"
 )
 
 func parseText(t *testing.T, text string) (*Table, *diag.Diagnostic) {
@@ -202,7 +202,7 @@ func TestLayers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	req := Request{
+	req := Request{Host: hostview.Now,
 		Root: filepath.Join(dir, "ws"), User: filepath.Join(dir, "user.toml"), Home: dir,
 		Configs: []string{filepath.Join(dir, "extra")}, Sets: []string{"a.b=1", "c = x y"},
 	}
@@ -236,7 +236,7 @@ func TestLayers(t *testing.T) {
 
 // TestSetCannotSmuggle: a value with a line break stays one string.
 func TestSetCannotSmuggle(t *testing.T) {
-	set, findings := Load(Request{Root: t.TempDir(), Sets: []string{"a=1\nb=2"}})
+	set, findings := Load(Request{Host: hostview.Now, Root: t.TempDir(), Sets: []string{"a=1\nb=2"}})
 	if len(findings) > 0 || len(set.Layers) != 1 {
 		t.Fatalf("got %d layers, %v", len(set.Layers), findings)
 	}
@@ -244,7 +244,7 @@ func TestSetCannotSmuggle(t *testing.T) {
 		t.Errorf("got %+v", v)
 	}
 	for _, bad := range []string{"", "=", "a", "a\nb=1=2", "[x]=1", "a b=1"} {
-		if _, findings := Load(Request{Root: t.TempDir(), Sets: []string{bad}}); !findings.Failed() {
+		if _, findings := Load(Request{Host: hostview.Now, Root: t.TempDir(), Sets: []string{bad}}); !findings.Failed() {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
@@ -286,12 +286,12 @@ func TestHostileFiles(t *testing.T) {
 		write("header.toml", []byte("[a"+strings.Repeat(".a", 400_000)+"]")):    "a key of more than 100 parts",
 		write("key.toml", []byte("a = { a"+strings.Repeat(".a", 100)+" = 1 }")): "a key of more than 100 parts",
 	} {
-		_, findings := Load(Request{Root: dir, Configs: []string{path}})
+		_, findings := Load(Request{Host: hostview.Now, Root: dir, Configs: []string{path}})
 		if !findings.Failed() || findings[0].At.File == "" || !strings.Contains(findings[0].Label, want) {
 			t.Errorf("%s: got %+v, want %s", path, findings, want)
 		}
 	}
-	_, _ = Load(Request{Root: dir, Configs: []string{dir}}) // means its *.toml, each of which has its own findings
+	_, _ = Load(Request{Host: hostview.Now, Root: dir, Configs: []string{dir}}) // means its *.toml, each of which has its own findings
 }
 
 // TestManyLines: finding a position does not depend on how many there are.

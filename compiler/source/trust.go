@@ -84,7 +84,7 @@ func (l *loader) distrustsAs(name, file string) bool {
 		matches := doublestar.MatchUnvalidated(pattern, name)
 		if path.IsAbs(pattern) || filepath.IsAbs(pattern) {
 			base, rest := doublestar.SplitPattern(pattern)
-			real, err := l.req.View.EvalSymlinks(filepath.FromSlash(base))
+			real, err := l.host.EvalSymlinks(filepath.FromSlash(base))
 			matches = doublestar.MatchUnvalidated(pattern, file) ||
 				err == nil && doublestar.MatchUnvalidated(path.Join(escapePattern(filepath.ToSlash(real)), rest), file)
 		}

@@ -6,8 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-
-	"github.com/accessc/accessc/compiler/hostview"
 )
 
 // maxHops is the number of symlinks that Linux follows on one path (path_resolution(7)).
@@ -22,18 +20,18 @@ var errLoop = errors.New("found a symlink loop")
 type workspace struct {
 	// root is canonical.
 	root string
-	// tree is read by names without symlinks. For the disk it is a hostview.Tree, so that a symlink
+	// tree is read by names without symlinks. For the disk it is Host.Root, so that a symlink
 	// that another process makes after the check does not lead out either.
 	tree fs.ReadLinkFS
 }
 
 // onDisk is the workspace as it is on the disk. close frees it.
-func onDisk(view *hostview.View, root string) (w workspace, closed func(), err error) {
-	tree, err := view.Root(filepath.FromSlash(root))
+func onDisk(host Host, root string) (w workspace, closed func(), err error) {
+	tree, closed, err := host.Root(filepath.FromSlash(root))
 	if err != nil {
 		return w, func() {}, err
 	}
-	return workspace{root, tree}, func() { _ = tree.Close() }, nil
+	return workspace{root, tree}, closed, nil
 }
 
 // holds returns the name of a path in the workspace.
@@ -42,12 +40,12 @@ func (w workspace) holds(abs string) (string, bool) {
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
-// follow resolves every symlink of a path. The error is hostview.ErrLeaves, errLoop, or the tree's error; name is then
-// the place of the error, and dangling is true if a symlink leads there.
+// follow resolves every symlink of a path. The error is errLeaves, errLoop, or that of the
+// tree; name is then the place of the error, and dangling is true if a symlink leads there.
 func (w workspace) follow(abs string) (name string, dangling bool, err error) {
 	name, ok := w.holds(abs)
 	if !ok {
-		return "", false, hostview.ErrLeaves
+		return "", false, errLeaves
 	}
 	at, rest := ".", strings.Split(name, "/")
 	written := len(rest) // how many of the last parts are the path's own
@@ -61,7 +59,7 @@ func (w workspace) follow(abs string) (name string, dangling bool, err error) {
 			continue
 		case "..":
 			if at == "." {
-				return at, linked, hostview.ErrLeaves
+				return at, linked, errLeaves
 			}
 			at = path.Dir(at)
 			continue
@@ -106,7 +104,7 @@ func (w workspace) link(name string) (target, error) {
 	}
 	rel, ok := w.holds(filepath.Clean(text))
 	if !ok {
-		return target{}, hostview.ErrLeaves
+		return target{}, errLeaves
 	}
 	return target{true, strings.Split(rel, "/")}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -17,7 +18,7 @@ func TestQuestionIsTheRefusal(t *testing.T) {
 	}
 	at := &ir.Bindings{Workspace: filepath.ToSlash(t.TempDir())}
 	v := ir.NewView(tool, ir.Linux, ir.Facts{Bindings: at, Base: []ir.FSRule{}})
-	r, err := resolve.New(at.Workspace, resolve.NewDisk())
+	r, err := resolve.New(at.Workspace, resolve.Through(hostview.Now))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/accessc/accessc/compiler/layerfile"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )

@@ -17,6 +17,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/agents/importer/foreign"
 	"github.com/accessc/accessc/internal/files/rmtree"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -78,7 +79,7 @@ func compiled(text, home string) (*compiler.Result, error) {
 	if err := os.WriteFile(filepath.Join(dir, "accessc.toml"), []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	res, err := compiler.Compile(compiler.Options{Root: dir, Layers: source.Request{Shared: true, Home: home}})
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: dir, Layers: source.Request{Shared: true, Home: home}})
 	if err != nil {
 		return nil, err
 	}

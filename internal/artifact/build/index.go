@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/artifact/entry"
 	"github.com/accessc/accessc/ir/irjson"
 )
 
@@ -18,7 +19,7 @@ type Index struct {
 	header   backends.Header
 	parts    []*part
 	kept     *texts // of the parts
-	rulesets []RulesetEntry
+	rulesets []entry.Ruleset
 	// partial is true for a build of some tools, which leaves the others alone.
 	partial bool
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/artifact/entry"
 	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
@@ -32,7 +33,7 @@ type Manifest struct {
 	Policy string  `json:"policy_sha256"`
 	Tools  []Entry `json:"-"`
 	// Rulesets are those by which operations of agents are decided.
-	Rulesets []RulesetEntry `json:"rulesets,omitempty"`
+	Rulesets []entry.Ruleset `json:"rulesets,omitempty"`
 }
 
 // Entry is one tool in the manifest. A tool that accessc does not start has a
@@ -80,8 +81,7 @@ func rows(l ir.Ledger, known *evidence.Document) []backends.Row {
 
 // Hash returns the digest of an artifact as the manifest writes it.
 func Hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return entry.Hash(data)
 }
 
 // seal computes the hash over all tools and rulesets.

@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/entry"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
@@ -63,7 +64,7 @@ func TestOneAfterTheOther(t *testing.T) {
 		}
 		m := manifest(t, one)
 		want := &build.Document{Manifest: *m, Tools: []build.EntryDoc{}}
-		sharer := build.NewSharer[backends.Row]()
+		sharer := entry.NewSharer[backends.Row]()
 		for _, e := range m.Tools {
 			d := build.EntryDoc{Entry: e}
 			if e.Policy != nil {

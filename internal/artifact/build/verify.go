@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/artifact/entry"
 	"github.com/accessc/accessc/internal/artifact/evidence"
 	"github.com/accessc/accessc/ir"
 )
@@ -154,7 +155,7 @@ func Artifacts(root *os.Root, entries []Entry, bs []backends.Backend) (Beside, [
 }
 
 // rulesets checks that each ruleset can be read and has the hash that is listed.
-func (v *verifier) rulesets(all []RulesetEntry) {
+func (v *verifier) rulesets(all []entry.Ruleset) {
 	seen := map[string]bool{}
 	for _, r := range all {
 		name := "ruleset " + r.Name
@@ -169,8 +170,8 @@ func (v *verifier) rulesets(all []RulesetEntry) {
 		if bare, err := r.Bare(); err != nil || Hash(bare) != r.Hash {
 			v.add(RulesetHash, name, "the rules have the hash %s, the manifest says %s", Hash(bare), r.Hash)
 		}
-		if r.Is != RulesetLevel.String() {
-			v.add(RulesetLedger, name, "rulesets are %s, the manifest says %s", RulesetLevel, r.Is)
+		if r.Is != entry.RulesetLevel.String() {
+			v.add(RulesetLedger, name, "rulesets are %s, the manifest says %s", entry.RulesetLevel, r.Is)
 		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
 )
 
 const layer = `[tools.t]
@@ -81,7 +81,7 @@ func write(t *testing.T, path, text string) {
 
 func (h host) options(resolve bool) hostfacts.Options {
 	return hostfacts.Options{
-		Options: compiler.Options{Root: h.root, Layers: source.Request{}, View: hostview.New()}, Resolve: resolve, Untested: true,
+		Options: compiler.Options{Root: h.root, Layers: source.Request{}}, View: hostview.New(), Resolve: resolve, Untested: true,
 	}
 }
 

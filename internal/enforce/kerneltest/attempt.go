@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -148,7 +149,7 @@ func (a Attempt) open(s *stage) (done func(), err error) {
 	if !staged {
 		return func() {}, nil
 	}
-	found, err := resolve.NewDisk().Follow(abs)
+	found, err := resolve.Through(hostview.Now).Follow(abs)
 	if err != nil {
 		return nil, err
 	}

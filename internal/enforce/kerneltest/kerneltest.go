@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/files/rmtree"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -146,7 +147,7 @@ func (t *Trial) programs() *ir.CommandSet {
 
 // operation returns the tried operation, in the form in which the kernel judges it.
 func (t *Trial) operation(s *stage, q resolve.Question) (ir.Operation, error) {
-	r, err := resolve.New(s.here.Workspace, resolve.NewDisk())
+	r, err := resolve.New(s.here.Workspace, resolve.Through(hostview.Now))
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/files/rmtree"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -175,12 +176,12 @@ func (s *stage) path(operand string) (abs string, staged bool) {
 // prepare makes the node that an operation needs at one of its paths, or removes it. Outside of
 // the stage nothing is made.
 func (s *stage) prepare(abs string, n need) error {
-	step := resolve.NewDisk().Follow
+	step := resolve.Through(hostview.Now).Follow
 	switch n {
 	case either:
 		return os.MkdirAll(path.Dir(abs), 0o755)
 	case entry, noEntry:
-		step = resolve.NewDisk().Name
+		step = resolve.Through(hostview.Now).Name
 	case file, none:
 	}
 	found, err := step(abs)

@@ -7,9 +7,9 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/files/kernelfs"
 	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ir"

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/compiler/hostview"
+	"github.com/accessc/accessc/internal/host/hostview"
 )
 
 // closesKernels refuses a start whose ruleset would open a file system of the kernel that has been mounted below a grant since the

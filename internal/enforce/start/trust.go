@@ -13,8 +13,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/strictjson"

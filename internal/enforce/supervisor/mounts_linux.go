@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/files/kernelfs"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/process/once"
 )
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/denial"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -104,7 +105,7 @@ func (j *Judge) isPath(words []string, text string) bool {
 // Path judges a path: something must be granted at the name and at the place that it leads to.
 func (j *Judge) Path(text string) *Refusal {
 	return j.each(text, func(abs string) *Refusal {
-		r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
+		r := resolve.Resolver{Disk: resolve.Through(hostview.Now), Root: j.Roots.Workspace}
 		for _, follow := range []bool{true, false} {
 			place, kind, err := r.Kernel(abs, follow, j.Roots)
 			if err != nil {
@@ -155,7 +156,7 @@ func (j *Judge) Access(need ir.Capability, text string) *Refusal {
 		return refused
 	}
 	return j.each(text, func(abs string) *Refusal {
-		r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
+		r := resolve.Resolver{Disk: resolve.Through(hostview.Now), Root: j.Roots.Workspace}
 		place, kind, err := r.Kernel(abs, true, j.Roots)
 		if err != nil {
 			return &Refusal{Asked: text, why: "the path cannot be followed: " + err.Error()}
@@ -200,7 +201,7 @@ func (j *Judge) Connect(text string) *Refusal {
 func (j *Judge) Closed(text string) ir.Rule {
 	readings, _ := Readings(text) // Path has refused a text that has none
 	for _, path := range readings {
-		r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
+		r := resolve.Resolver{Disk: resolve.Through(hostview.Now), Root: j.Roots.Workspace}
 		place, _, err := r.Kernel(j.Absolute(path), true, j.Roots)
 		if err != nil {
 			continue // Access has refused it

@@ -17,9 +17,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 )
 

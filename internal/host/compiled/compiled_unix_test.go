@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/host/approvals"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/await"
@@ -106,8 +106,8 @@ func (h *host) compile() *hostview.View {
 	h.Helper()
 	view := hostview.New()
 	res, err := hostfacts.Compile(hostfacts.Options{
-		Options: compiler.Options{Root: h.key.Root, Layers: source.Request{User: userdir.UserConfig(), Home: h.path("home")}, Platforms: []ir.Platform{hostfacts.Platform()}, Apart: true, View: view},
-		Resolve: true, Untested: true,
+		Options: compiler.Options{Root: h.key.Root, Layers: source.Request{User: userdir.UserConfig(), Home: h.path("home")}, Platforms: []ir.Platform{hostfacts.Platform()}, Apart: true},
+		View:    view, Resolve: true, Untested: true,
 	})
 	if err != nil || res.Program == nil || len(res.Program.Tools) != 1 || res.Findings.Failed() {
 		h.Fatalf("%v %v", err, res.Findings)

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/hostview"
+	"github.com/accessc/accessc/internal/host/hostview"
 )
 
 // format begins every entry, and changes with its form.

@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/sbpl"
 )
@@ -21,7 +22,7 @@ func macBase(t *testing.T, links map[string]string) []ir.FSRule {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res.Resolver.Disk = resolve.NewDisk()
+	res.Resolver.Disk = resolve.Through(hostview.Now)
 	for at, target := range links {
 		res.Resolver.Disk.Pretend(at, target)
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/files/kernelfs"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 

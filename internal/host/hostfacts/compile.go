@@ -9,10 +9,10 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ir"
@@ -36,6 +36,8 @@ type Options struct {
 	// Places looks where rules lead on this host, and says which lead nowhere or elsewhere than approved. The policy
 	// stays as it is.
 	Places bool
+	// View, unless nil, keeps how the host was looked at. It is the Host of the compiler.
+	View *hostview.View
 	// State overrides the state directory; empty means the user's own.
 	State userdir.Dir
 }
@@ -69,6 +71,7 @@ type Result struct {
 // directory; everything about the configuration is a finding.
 func Compile(opts Options) (*Result, error) {
 	r := &Result{State: opts.State, resolved: opts.Resolve, home: opts.Layers.Home, view: opts.View}
+	opts.Host = opts.View
 	resolver, err := resolve.New(opts.Root, resolve.Through(opts.View))
 	if err != nil {
 		return nil, err

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/compiler/edit"
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/ir"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/accessc/accessc/compiler/layerfile"
+	"github.com/accessc/accessc/internal/host/layerfile"
 )
 
 // makeDirs makes the missing directories of a place and opens them.

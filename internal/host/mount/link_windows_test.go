@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -76,7 +77,7 @@ func TestJunction(t *testing.T) {
 	if to, err := root.Readlink("link"); err != nil || !strings.EqualFold(to, target) {
 		t.Errorf("leads to %s (%v), expected %s", to, err, target)
 	}
-	found, err := resolve.NewDisk().Follow(filepath.ToSlash(filepath.Join(dir, "link", "file")))
+	found, err := resolve.Through(hostview.Now).Follow(filepath.ToSlash(filepath.Join(dir, "link", "file")))
 	if err != nil || found.Kind != ir.File || !strings.EqualFold(found.Abs, filepath.ToSlash(filepath.Join(target, "file"))) {
 		t.Errorf("%+v, %v", found, err)
 	}

@@ -1,6 +1,6 @@
 package mount
 
-import "github.com/accessc/accessc/compiler/layerfile"
+import "github.com/accessc/accessc/internal/host/layerfile"
 
 // Names of the local layer.
 const (

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/hostview"
+	"github.com/accessc/accessc/internal/host/hostview"
 )
 
 // A tool writes its private home and the directories of its runs. A policy there would be the tool's own.

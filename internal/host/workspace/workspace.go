@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/accessc/accessc/compiler/hostview"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
 )
 

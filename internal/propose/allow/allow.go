@@ -12,11 +12,12 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/hostview"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/ir"
 )
@@ -92,7 +93,7 @@ func (p *Planner) read() error {
 
 // fresh begins with a tool that the layer does not have yet.
 func (p *Planner) fresh() error {
-	resolver, err := resolve.New(p.req.Compile.Root, resolve.NewDisk())
+	resolver, err := resolve.New(p.req.Compile.Root, resolve.Through(hostview.Now))
 	if err != nil {
 		return err
 	}

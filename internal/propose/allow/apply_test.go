@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/accessc/accessc/compiler/layerfile"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/ir"
 )
 

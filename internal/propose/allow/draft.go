@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/edit"
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/edit"
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/denial"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/ir"
 )
 

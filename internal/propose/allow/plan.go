@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/ir"
 )
 

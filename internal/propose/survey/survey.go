@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/layerfile"
+	"github.com/accessc/accessc/internal/host/layerfile"
 )
 
 // Found is a file of the repository that says something of its tools.

@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/propose/survey"
 	"github.com/accessc/accessc/ir"
 )
@@ -52,7 +53,7 @@ func proposed(t testing.TB, dir string) ([]survey.Found, string) {
 	}
 	policy := t.TempDir()
 	write(t, policy, "accessc.toml", text)
-	res, err := compiler.Compile(compiler.Options{Root: policy, Layers: source.Request{}})
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: policy, Layers: source.Request{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestMovesOnMacOS(t *testing.T) {
 	}
 	policy := t.TempDir()
 	write(t, policy, "accessc.toml", survey.Text(found, ir.Darwin))
-	res, err := compiler.Compile(compiler.Options{Root: policy, Layers: source.Request{}})
+	res, err := compiler.Compile(compiler.Options{Host: hostview.Now, Root: policy, Layers: source.Request{}})
 	if err != nil || res.Program == nil || len(res.Findings) > 0 {
 		t.Fatal(err, res.Findings)
 	}

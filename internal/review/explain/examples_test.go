@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/text/shellword/split"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
@@ -19,7 +20,7 @@ import (
 // TestExamplesTurn: every example that a comparison gives can be asked as it is, and the two
 // policies answer it differently, in the direction of the line.
 func TestExamplesTurn(t *testing.T) {
-	resolver, err := resolve.New(t.TempDir(), resolve.NewDisk())
+	resolver, err := resolve.New(t.TempDir(), resolve.Through(hostview.Now))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package explain
 import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/entry"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
@@ -28,7 +28,7 @@ type PolicyDoc struct {
 	Program *ProgramDoc `json:"own_program,omitempty"`
 	// Later are the files of the workspace that the tool may change and that its user runs.
 	Later []LaterDoc `json:"run_later,omitempty"`
-	build.Shared[CellDoc]
+	entry.Shared[CellDoc]
 	// Idle are the rules that decide nothing of their own; of the resources in
 	// NotSearched there are too many rules to look.
 	Idle        []IdleDoc `json:"idle"`
@@ -56,7 +56,7 @@ type CellDoc struct {
 // JSON returns the machine-readable form of policies and rulesets.
 func JSON(ps []*Policy, sets []*Ruleset) (Document, error) {
 	doc := Document{Version: FormatVersion, Tools: []PolicyDoc{}}
-	sharer := build.NewSharer[CellDoc]()
+	sharer := entry.NewSharer[CellDoc]()
 	for _, p := range ps {
 		d := PolicyDoc{Tool: p.Tool.Name}
 		d.Idle, d.NotSearched = p.idleDocs()

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/entry"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulejson"
@@ -27,7 +27,7 @@ func NewRuleset(s *ruleset.Set) *Ruleset {
 	return out
 }
 
-// rulesetHeld is the reason of build.RulesetLevel.
+// rulesetHeld is the reason of entry.RulesetLevel.
 const rulesetHeld = "the program that asks has to obey; no system enforces it"
 
 // title names the ruleset and the shell that it is about.
@@ -178,7 +178,7 @@ func compound(m ruleset.Matcher) bool {
 func (r *Ruleset) Text(s Style) string {
 	name, language := r.title()
 	head := s.paint(bold, clean(name)) + "    " + language + "\n"
-	worth := s.paint(heldColor(build.RulesetLevel), build.RulesetLevel.String()) + "  " + s.paint(dim, rulesetHeld)
+	worth := s.paint(heldColor(entry.RulesetLevel), entry.RulesetLevel.String()) + "  " + s.paint(dim, rulesetHeld)
 	return head + layout(r.rows(), s) + s.Hang("  "+pad("holds", 10)+worth+"\n", margin)
 }
 
@@ -194,7 +194,7 @@ func (r *Ruleset) Markdown() string {
 		}
 		b.WriteString("| " + strings.Join([]string{l.head, what, escape(l.origin)}, " | ") + " |\n")
 	}
-	b.WriteString("\n" + build.RulesetLevel.String() + ": " + rulesetHeld + ".\n")
+	b.WriteString("\n" + entry.RulesetLevel.String() + ": " + rulesetHeld + ".\n")
 	return b.String()
 }
 
@@ -202,7 +202,7 @@ func (r *Ruleset) Markdown() string {
 func (r *Ruleset) page() pageTool {
 	name, language := r.title()
 	name = clean(name)
-	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Tag: build.RulesetLevel.String(), TagClass: "warn", Source: language, Command: rulesetHeld}
+	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Tag: entry.RulesetLevel.String(), TagClass: "warn", Source: language, Command: rulesetHeld}
 	for _, l := range r.rows() {
 		if l.head != "" {
 			t.Blocks = append(t.Blocks, pageBlock{Head: l.head})
@@ -215,7 +215,7 @@ func (r *Ruleset) page() pageTool {
 
 // RulesetDoc is a ruleset in JSON.
 type RulesetDoc struct {
-	build.RulesetEntry
+	entry.Ruleset
 	Why string `json:"why"`
 	// Idle are the rules that never win.
 	Idle []IdleRuleDoc `json:"idle"`
@@ -230,8 +230,8 @@ type IdleRuleDoc struct {
 
 // JSON returns the machine-readable form.
 func (r *Ruleset) JSON() (RulesetDoc, error) {
-	entry, err := build.NewRulesetEntry(r.Set)
-	out := RulesetDoc{RulesetEntry: entry, Why: rulesetHeld, Idle: []IdleRuleDoc{}}
+	doc, err := entry.NewRuleset(r.Set)
+	out := RulesetDoc{Ruleset: doc, Why: rulesetHeld, Idle: []IdleRuleDoc{}}
 	for i, x := range r.Rules {
 		if by := r.idle[x]; by != nil {
 			out.Idle = append(out.Idle, IdleRuleDoc{i, slices.Index(r.Rules, by)})

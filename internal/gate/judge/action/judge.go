@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/gate/judge"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
@@ -206,7 +207,7 @@ func (j *Judge) rules(op ruleset.Operation, dialect shell.Dialect) Verdict {
 	}
 	set := *j.Rules
 	set.Shell = dialect
-	host := Host{j.Files.View, j.Files.Roots, resolve.NewDisk()}
+	host := Host{j.Files.View, j.Files.Roots, resolve.Through(hostview.Now)}
 	d := set.Decide(op, host.Answers())
 	cause := d.Cause()
 	why, text := cause.Why, visible.Text(cause.Text)

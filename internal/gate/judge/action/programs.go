@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/denial"
+	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ruleset/shell"
 )
@@ -66,7 +67,7 @@ func (j *Judge) run(words []string, dir string) Verdict {
 		program = path.Join(dir, filepath.ToSlash(program))
 	}
 	asker := j.Asker
-	asker.Resolver = &resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Files.Roots.Workspace}
+	asker.Resolver = &resolve.Resolver{Disk: resolve.Through(hostview.Now), Root: j.Files.Roots.Workspace}
 	op, err := asker.Operation(resolve.Question{Verb: "run", Operands: []string{program}, Args: words[1:]})
 	if err != nil {
 		return Refused(visible.Text(err.Error()), program)

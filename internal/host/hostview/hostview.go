@@ -72,6 +72,9 @@ type Seen struct {
 	Searches []*Search
 }
 
+// Now looks at the host and keeps nothing.
+var Now *View
+
 // New returns a View that keeps answers.
 func New() *View { return &View{index: map[question]int{}} }
 

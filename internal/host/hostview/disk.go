@@ -97,8 +97,16 @@ func (f from) open(name string) (*file, error) {
 	return out, err
 }
 
-// ErrLeaves says that a path leads out of the directory that it counts from.
-var ErrLeaves = errors.New("leads out of the workspace")
+// errLeaves says that a path leads out of the directory that it counts from.
+var errLeaves error = leaves{}
+
+type leaves struct{}
+
+// Error implements error.
+func (leaves) Error() string { return "leads out of the workspace" }
+
+// LeadsOut tells the error to package source, which knows this package as an interface.
+func (leaves) LeadsOut() {}
 
 func same(path string, is fs.FileInfo) error {
 	there, err := os.Lstat(path)
@@ -107,7 +115,7 @@ func same(path string, is fs.FileInfo) error {
 	}
 	real, _ := filepath.EvalSymlinks(path) // an empty path is another path
 	if !os.SameFile(is, there) || real != path {
-		return ErrLeaves
+		return errLeaves
 	}
 	return nil
 }
@@ -152,14 +160,14 @@ type Tree struct {
 }
 
 // Root returns a directory whose names lead nowhere else, also by symlinks that are made
-// meanwhile. It is to be closed. A directory whose entries may be used and not listed is ByPath.
-func (v *View) Root(dir string) (Tree, error) {
+// meanwhile, until closed is called. One whose entries may be used and not listed is ByPath.
+func (v *View) Root(dir string) (tree fs.ReadLinkFS, closed func(), err error) {
 	f, err := rooted(dir)
 	v.keep(opened, "", dir, func() string { return saidRoot(f, err) })
 	if f.root == nil {
-		return v.ByPath(dir), err
+		return v.ByPath(dir), func() {}, err
 	}
-	return Tree{v, f}, err
+	return Tree{v, f}, func() { _ = f.root.Close() }, err
 }
 
 // ByPath returns a directory of which each path is compared with the opened file, for a process
@@ -187,14 +195,6 @@ func saidRoot(f from, err error) string {
 
 // Below returns a directory whose names may lead anywhere.
 func (v *View) Below(dir string) fs.ReadDirFS { return below{v, dir} }
-
-// Close frees a directory.
-func (t Tree) Close() error {
-	if t.root == nil {
-		return nil
-	}
-	return t.root.Close()
-}
 
 // Open, Lstat, ReadLink and ReadDir implement interfaces of package fs. A file has no more
 // properties than its type, and its size where it was opened.
