@@ -150,8 +150,8 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Base are the directories of a base's rules at which mounts count, in order and without the directories of the kernel's own
-// mounts, of which a base lists what a tool may use.
+// Base are the directories of a base's rules at which mounts count, in order and without the directories of the
+// kernel's own mounts, of which a base lists what a tool may use.
 func Base(rules []ir.FSRule) (out []string) {
 	for _, rule := range rules {
 		switch first, _, _ := strings.Cut(rule.At.Path, "/"); first {
