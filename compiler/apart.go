@@ -140,7 +140,7 @@ func (r *Result) Wrong(name string) bool {
 	return false
 }
 
-// WrongServers are the servers, with tools of theirs, of entries with errors. any is true if one of these may be of any
+// WrongServers are the servers, with their tools, of entries with errors. any is true if such an entry may be of any
 // server.
 func (r *Result) WrongServers() (details []string, any bool) {
 	for entry := range r.wrong {

@@ -35,7 +35,7 @@ type Options struct {
 	// Unfit, unless nil, returns why no external rule may grant a set of capabilities at a canonical target; empty if a
 	// rule may.
 	Unfit func(target string, caps ir.CapSet) string
-	// Platforms are those whose limits apply; nil means all.
+	// Platforms are the platforms whose limits apply; nil means all.
 	Platforms []ir.Platform
 	// Apart lets an error in a tool stop only that tool.
 	Apart bool

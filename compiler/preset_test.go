@@ -56,7 +56,7 @@ func words() vocabulary {
 	return v
 }
 
-// around is a subject that covers another one.
+// around is a subject that covers another subject.
 func around(key, of string) string {
 	switch key {
 	case "fs":
@@ -102,7 +102,7 @@ func drawBeside(t *rapid.T, v vocabulary) string {
 	return b.String()
 }
 
-// TestPresetsNeverNarrow: a tool keeps every permission with any preset but that of secrets.
+// TestPresetsNeverNarrow: a tool keeps every permission with any preset but the preset of secrets.
 // See decision D190.
 func TestPresetsNeverNarrow(t *testing.T) {
 	emptyEnvironment(t)

@@ -85,7 +85,7 @@ const DarwinSuffix = "DIRHELPER_USER_DIR_SUFFIX"
 
 // OwnVariable reports whether accessc sets a variable itself, to a directory or
 // file of the tool's own: the temporary directory always, the home directory when
-// it is private. On Windows the latter has three more names, which programs ask
+// it is private. On Windows the home has three more names, which programs ask
 // before HOME (learn.microsoft.com, "Recognized environment variables"). There, name
 // is in upper case.
 // See decision D376.

@@ -167,8 +167,8 @@ func (x *netIndex) denies(op Listen) int {
 }
 
 // Nearer is the loopback address at which a listener at every address may be made instead: the policy grants the
-// former and not the latter. A dual-stack listener (ipv6(7), IPV6_V6ONLY) takes the mapped address of IPv4, which
-// most clients try.
+// loopback address and not the listener at every address. A dual-stack listener (ipv6(7), IPV6_V6ONLY) takes the mapped
+// address of IPv4, which most clients try.
 func (v *View) Nearer(op Listen, dual bool) (near Listen, ok bool) {
 	if op.Host.Kind != HostAddr || !op.Host.Addr.Unmap().IsUnspecified() || v.Decide(op).Allowed() {
 		return op, false

@@ -267,7 +267,7 @@ func (l *Live) ruled(at Location) Location {
 	return at
 }
 
-// places are those where the capabilities of the policy, of May or of a grant begin to differ
+// places are the places where the capabilities of the policy, of May or of a grant begin to differ
 // from the place above, as far as a grant covers them.
 func (l *Live) places(grants []FSRule) []Location {
 	var out []Location

@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// generous is a set that allows more than a careful one would: whatever it does not allow is held
+// generous is a set that allows more than a careful set would: whatever it does not allow is held
 // by the analysis.
 func generous() *ruleset.Set {
 	names := strings.Fields("git echo ls cat grep rg fd find sort uniq head tail wc sed awk tar tree file date hostname split csplit xxd shuf " +

@@ -12,7 +12,7 @@ import (
 )
 
 // special are the addresses that a rule about every host is not about, and the addresses that TCP has no use for:
-// private, this host's, link-local, unspecified and multicast addresses, and IPv4 in the clothes of IPv6 (RFC 1918,
+// private, this host's, link-local, unspecified and multicast addresses, and IPv4 embedded in IPv6 (RFC 1918,
 // 4193, 4291, 5771).
 var special = []string{
 	"0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "224.0.0.0/4",

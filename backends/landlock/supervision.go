@@ -19,9 +19,9 @@ type Supervision struct {
 	Gaps []string `json:"gaps"`
 	// Judges says which classes of calls the supervisor answers itself; see judged.
 	Judges Judges `json:"judges"`
-	// Paths takes the place of the specification's own paths.
+	// Paths replace the specification's own paths.
 	Paths []Path `json:"paths"`
-	// Replaces names the groups of the filter that the blocks here take the place of.
+	// Replaces names the groups of the filter that the blocks here replace.
 	Replaces []string `json:"replaces"`
 	// Filter lists the blocks that replace those groups.
 	Filter []Block `json:"filter"`

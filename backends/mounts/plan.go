@@ -79,7 +79,7 @@ type laid struct {
 	// want is the access that its capabilities take, around the access that the mount around it gives
 	// if the directory above is there.
 	want, around access
-	// gone are those that can govern the place while there is nothing at it; nil where the region
+	// gone are the accesses that can govern the place while there is nothing at it; nil where the region
 	// is there.
 	gone []access
 	node ir.NodeKind

@@ -5,7 +5,7 @@
 // wins in a profile depends on whether they name an operation or a family of operations, on
 // whether they carry a filter, and only then on their order; two published measurements of that
 // do not even agree. So in the part that a policy decides, the profile names leaf operations,
-// and of the families only file-write*, gives each place an allow and a deny that together name
+// and of the families only file-write*. It gives each place an allow and a deny that together name
 // all of them with the same filters, denies the family before its leaves, goes from shallow to deep, and writes no rule
 // without a filter behind a rule with a filter. Then "the last match wins", "the named operation wins" and the naive
 // reading agree, and the evaluator of test/sbpl, which reads the emitted text by two of them, treats a disagreement as

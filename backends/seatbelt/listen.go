@@ -30,7 +30,7 @@ type listening struct {
 	at    map[uint16]extent
 	// rest is the decision of all other ports, which a profile cannot tell apart.
 	rest extent
-	// hosts are those that decisions could differ for: the hosts of the rules, and others.
+	// hosts are the hosts that decisions could differ for: the hosts of the rules, and others.
 	hosts []ir.Host
 	// free is an address that no rule names.
 	free ir.Host

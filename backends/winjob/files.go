@@ -9,7 +9,7 @@ import (
 type layout struct {
 	view   *ir.View
 	target backends.Target
-	// regions are those that lists could be set for, in the order of their roots, parents first.
+	// regions are the regions that lists could be set for, in the order of their roots, parents first.
 	regions []*ir.Region
 	// lists has no entry where inheritance by itself gives the right list.
 	lists    map[*ir.Region]Entry

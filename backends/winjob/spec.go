@@ -25,7 +25,7 @@ type Spec struct {
 	// Tiers list the sections that each tier applies and the enforcement that results.
 	Tiers []Tier `json:"tiers"`
 
-	// Variables are those that the loader sets itself.
+	// Variables are the variables that the loader sets itself.
 	Variables []Variable `json:"variables"`
 	// Console is "own": the tool has a console that it shares with no process outside.
 	Console string `json:"console"`

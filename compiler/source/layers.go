@@ -76,10 +76,10 @@ type Layer struct {
 type Set struct {
 	Layers []Layer // from the lowest to the highest
 	Files  Files   // by name
-	// Listed are the absolute paths of directories in which patterns of extends look, and of those that are named as
-	// layers: a file that appears there may become a layer.
+	// Listed are the absolute paths of directories in which patterns of extends look, and of the directories that are
+	// named as layers: a file that appears there may become a layer.
 	Listed []string
-	// Patterns are those patterns, and *.toml in a directory that is named.
+	// Patterns are the patterns of extends, and *.toml in a directory that is named.
 	Patterns []Pattern
 	// Dangling are the absolute paths of symlinks that patterns found and that lead to nothing: a file there becomes a
 	// layer.

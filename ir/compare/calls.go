@@ -34,7 +34,7 @@ func Calls(old, new []*ir.Tool) map[string][]Difference {
 	return out
 }
 
-// servers are those that have a table, and those that the source of a tool begins with.
+// servers are the servers that have a table, or that the source of a tool begins with.
 func servers(sides ...[]*ir.Tool) []string {
 	var out []string
 	for _, t := range slices.Concat(sides...) {

@@ -126,7 +126,7 @@ type Difference struct {
 	// Beside is true where another difference suffices for a reader: this difference is about unusual forms of the same
 	// operations.
 	Beside bool
-	// Platforms are those on which it matters; nil means all.
+	// Platforms are the platforms on which it matters; nil means all.
 	Platforms []ir.Platform
 }
 

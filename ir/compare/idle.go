@@ -85,8 +85,8 @@ const maxIdle = 1 << 22
 
 // Idles lists the written rules of a tool that could be removed, each alone and all together,
 // without changing the permissions, and the rules that lose only by order. Every other rule is
-// needed, if only against a listed rule. The second result names the resources that have
-// too many rules to analyse; no rule of theirs is listed.
+// needed, if only against a listed rule. The second result names the resources that have too many rules to analyse;
+// none of their rules is listed.
 // See decision D34.
 func Idles(t *ir.Tool) (idle []Idle, skipped []ir.Resource) {
 	if t.Source.Kind != ir.SourceLocal {
@@ -126,8 +126,8 @@ func (i Idle) Clears() bool {
 type search struct {
 	tool     *ir.Tool
 	resource ir.Resource
-	// list are the rules and the patterns of arguments, one by one; gone are those
-	// without which the same is permitted.
+	// list are the rules and the patterns of arguments, one by one; gone are the items without which the same is
+	// permitted.
 	list []Idle
 	gone []bool
 	// cells are questions about a target of each cell that the rules cut, on every

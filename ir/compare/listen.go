@@ -12,7 +12,7 @@ import (
 // listenPartition is the universe of addresses of this host and their ports.
 type listenPartition struct {
 	*comparison
-	// ports are those that rules name, and behind them two that none names, with and without a privilege.
+	// ports are the ports that rules name, and behind them two that none names, with and without a privilege.
 	ports []uint16
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
-// closed are programs with a table that run no command by any argument: a word of theirs that is not known hides none.
+// closed are programs with a table that run no command by any argument: an unknown word of such a program hides none.
 var closed = []string{
 	"mkdir", "touch", "tee", "truncate", "mkfifo", "mktemp", "uniq", "date", "xxd", "shuf", "dd", "gzip",
 	"gunzip", "bzip2", "bunzip2", "xz", "unxz", "base64", "iconv", "tree", "gofmt", "rustfmt",

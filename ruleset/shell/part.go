@@ -15,8 +15,7 @@ const (
 	File
 	// Change changes the working directory of the parts behind it.
 	Change
-	// Opaque is a part that the analysis does not see through. Its own parts are those that are
-	// visible inside.
+	// Opaque is a part that the analysis does not see through. Its own parts are the parts that are visible inside.
 	Opaque
 )
 

@@ -196,8 +196,8 @@ func writers() []row {
 			options: "-m= --mode= -o= --owner= -g= --group= -v --verbose -p --preserve-timestamps -C --compare -D " +
 				"-T --no-target-directory",
 			entry: entry{target: true}},
-		// A directory takes its content along, so options for that are not listed. Neither are those
-		// that name the target: a file of the source's name is written in it.
+		// A directory takes its content along, so options for that are not listed. Neither are options that name the
+		// target: a file of the source's name is written in it.
 		{names: "mv", why: "moves a directory with what is in it",
 			options: "-f --force -n --no-clobber -v --verbose -i -u -T --no-target-directory",
 			entry: entry{output: true, target: true, operands: dotted,

@@ -23,7 +23,7 @@ type Search struct {
 	Patterns []string
 	// Found are the covered names, slash-separated from the top.
 	Found []string
-	// Directories are those that were listed, by their names from the top.
+	// Directories are the directories that were listed, by their names from the top.
 	Directories map[string]Directory
 }
 
@@ -31,7 +31,7 @@ type Search struct {
 type Directory struct {
 	// Identity tells whether the directory has changed.
 	Identity Identity
-	// Names counts all entries, Covered are those that a pattern covers, and Below the other
+	// Names counts all entries, Covered are the entries that a pattern covers, and Below the other
 	// directories.
 	Names          int
 	Covered, Below []string
@@ -45,7 +45,7 @@ type Identity struct {
 	Modified, Changed int64
 }
 
-// devices are those whose directories tell of each change of their names. All mounts of a device are of one file
+// devices are the devices whose directories tell of each change of their names. All mounts of a device are of one file
 // system, which is written to if one of them is.
 type devices map[uint64]bool
 
@@ -150,8 +150,8 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Base are the directories of a base's rules at which mounts count, in order and without the directories of the kernel's own
-// mounts, of which a base lists what a tool may use.
+// Base are the directories of a base's rules at which mounts count, in order and without the directories of the
+// kernel's own mounts, of which a base lists what a tool may use.
 func Base(rules []ir.FSRule) (out []string) {
 	for _, rule := range rules {
 		switch first, _, _ := strings.Cut(rule.At.Path, "/"); first {
