@@ -13,8 +13,8 @@ const (
 	kinds
 )
 
-// marks are the bytes that belong to a run and are parts of values as well: before a line break those of
-// quoted-printable and of shells, and the plus sign for a blank.
+// marks are the bytes that belong to a run and are parts of values as well: before a line break the
+// marks of quoted-printable and of shells, and the plus sign for a blank.
 // See decision D116.
 const marks = "=\\+"
 
