@@ -76,7 +76,8 @@ func (c programs) unbound(want becoming) unix.Errno {
 	}
 	for _, f := range want.chain {
 		err := c.do(func() error {
-			_, _, e := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(f), uintptr(unsafe.Pointer(empty)), 0, 0, unix.AT_EMPTY_PATH|executeCheck, 0)
+			_, _, e := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(f), uintptr(unsafe.Pointer(empty)), 0, 0,
+				unix.AT_EMPTY_PATH|executeCheck, 0)
 			if e != 0 {
 				return e
 			}
@@ -107,7 +108,8 @@ func native(obj int) bool {
 		return false
 	}
 	kind := binary.LittleEndian.Uint16(b[16:])
-	return b[4] == class64 && b[5] == littleEndian && (kind == etExec || kind == etDyn) && binary.LittleEndian.Uint16(b[18:]) == machine
+	return b[4] == class64 && b[5] == littleEndian && (kind == etExec || kind == etDyn) &&
+		binary.LittleEndian.Uint16(b[18:]) == machine
 }
 
 // closes reports whether a descriptor of the caller is closed when it starts a program.
