@@ -50,7 +50,7 @@ func lasting(err error) bool {
 		errors.Is(err, fs.ErrPermission)
 }
 
-// quotes are the parts of a text from a quotation mark to the next one, or to the end: a mark that is missing may have
+// quotes are the parts of a text from a quotation mark to the next, or to the end: a mark that is missing may have
 // turned the inside of strings into the outside.
 func quotes(data []byte) [][]byte {
 	var out [][]byte

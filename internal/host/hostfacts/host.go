@@ -105,7 +105,7 @@ func (r *Result) bindings(t *ir.Tool) *ir.Bindings {
 }
 
 // realState is the directory of the state without the symlinks over which it is found: the user's home
-// may be one.
+// may be a symlink.
 func (r *Result) realState() userdir.Dir {
 	found, err := r.Resolver.Disk.Follow(filepath.ToSlash(string(r.State)))
 	if !r.resolved || err != nil {
@@ -210,7 +210,8 @@ func spellings(platform ir.Platform, abs string, found resolve.Found) []string {
 
 // The links that choose the developer tools, in the order in which the programs in /usr/bin read
 // them, and the file by which they tell developer tools from another directory.
-var chosenTools = [...]string{"/private/var/select/developer_dir", "/private/var/db/xcode_select_link", "/usr/share/xcode-select/xcode_dir_link"}
+var chosenTools = [...]string{"/private/var/select/developer_dir", "/private/var/db/xcode_select_link",
+	"/usr/share/xcode-select/xcode_dir_link"}
 
 const toolsLibrary = "/usr/lib/libxcrun.dylib"
 
@@ -230,7 +231,8 @@ func (r *Result) developerTools(base []ir.FSRule) []ir.FSRule {
 		if bundle, ok := strings.CutSuffix(at, "/Contents/Developer"); ok && strings.HasSuffix(bundle, ".app") {
 			at = bundle
 		}
-		rule := ir.FSRule{Written: at, At: ir.Sys(strings.TrimPrefix(at, "/")), Caps: ir.Caps(ir.Read, ir.Execute), Origin: base[0].Origin}
+		rule := ir.FSRule{Written: at, At: ir.Sys(strings.TrimPrefix(at, "/")), Caps: ir.Caps(ir.Read, ir.Execute),
+			Origin: base[0].Origin}
 		if around(base, rule.At.Child("x")).Contains(rule.Caps) {
 			return nil
 		}

@@ -52,8 +52,8 @@ func (r *Result) same(workspace, target string) string {
 
 const sharedMemory = "/" + ir.LinuxShared + ", where each tool has memory of its own run"
 
-// inShared reports whether a place is one of the memory that processes share. A supervised tool has memory of its own run by
-// these names, and nothing else.
+// inShared reports whether a place belongs to the memory that processes share. A supervised tool has memory of its own
+// run by these names, and nothing else.
 func inShared(path string) bool {
 	return Platform() == ir.Linux && kernelfs.Below(path, "/"+ir.LinuxShared)
 }
