@@ -25,7 +25,7 @@ func (r Repeats) Of(tool string, value any) (string, error) {
 
 // Shared is a tool's policy and ledger in a document of many tools, where what tools have
 // alike stands once: in place of its policy a tool may have its identity and the name of an
-// earlier tool, and that name alone in place of its ledger.
+// earlier tool, and only that name in place of its ledger.
 type Shared[R any] struct {
 	Policy   *irjson.ToolDoc  `json:"policy,omitempty"`
 	PolicyAs string           `json:"policy_as,omitempty"`
@@ -73,7 +73,7 @@ type EntryDoc struct {
 	Shared[backends.Row]
 }
 
-// manifest gives every tool of a document what it has like an earlier one. A policy that is
+// manifest gives every tool of a document what it has like an earlier tool. A policy that is
 // nowhere is absent.
 func (d *Document) manifest() *Manifest {
 	m := d.Manifest

@@ -8,10 +8,10 @@ import (
 	"github.com/accessc/accessc/ruleset/rulejson"
 )
 
-// RulesetEntry is one ruleset in the manifest.
+// RulesetEntry is a ruleset in the manifest.
 type RulesetEntry struct {
 	rulejson.SetDoc
-	// Hash is that of its verdicts, independent of their origins.
+	// Hash is the hash of its verdicts, independent of their origins.
 	Hash string `json:"policy_sha256"`
 	// Is says how it is enforced, in the word of the ledger.
 	Is string `json:"is"`
