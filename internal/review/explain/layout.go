@@ -62,7 +62,8 @@ func fold(rows [][]string, width int) []string {
 	for i, origin := range below {
 		if origin != "" {
 			note := rows[i][3]
-			row := strings.TrimRight(strings.TrimSuffix(out[i], note), " ") + "\n" + strings.Repeat(" ", margin+2) + origin
+			row := strings.TrimRight(strings.TrimSuffix(out[i], note), " ") +
+				"\n" + strings.Repeat(" ", margin+2) + origin
 			out[i] = strings.TrimRight(row+"  "+note, " ")
 		}
 	}

@@ -39,7 +39,8 @@ func (r *Ruleset) rows() []line {
 	for _, x := range r.Rules {
 		l := line{word: x.Outcome.String(), body: ruleWords(x, r.Root), origin: x.Origin.String(), note: x.Reason}
 		if by := r.idle[x]; by != nil {
-			l.note = strings.TrimPrefix(l.note+"; never wins: "+by.Origin.String()+" decides for all that it names", "; ")
+			l.note = strings.TrimPrefix(l.note+"; never wins: "+by.Origin.String()+" decides for all that it names",
+				"; ")
 		}
 		rules = append(rules, l)
 		examples = append(examples, r.examples(x)...)
@@ -54,7 +55,7 @@ func (r *Ruleset) rows() []line {
 	return append(rules, examples...)
 }
 
-// examples are those of a rule.
+// examples are the examples of a rule.
 func (r *Ruleset) examples(x *ruleset.Rule) []line {
 	var out []line
 	for _, text := range x.Match {
@@ -169,7 +170,8 @@ func compound(m ruleset.Matcher) bool {
 		return len(m) > 1
 	case ruleset.Any:
 		return len(m) > 1
-	case ruleset.Not, ruleset.Command, ruleset.Prefix, ruleset.Args, ruleset.Flags, ruleset.Hosts, ruleset.Within, ruleset.PipedToShell, ruleset.Group:
+	case ruleset.Not, ruleset.Command, ruleset.Prefix, ruleset.Args, ruleset.Flags, ruleset.Hosts, ruleset.Within,
+		ruleset.PipedToShell, ruleset.Group:
 	}
 	return false
 }
@@ -202,7 +204,8 @@ func (r *Ruleset) Markdown() string {
 func (r *Ruleset) page() pageTool {
 	name, language := r.title()
 	name = clean(name)
-	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Tag: build.RulesetLevel.String(), TagClass: "warn", Source: language, Command: rulesetHeld}
+	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Tag: build.RulesetLevel.String(),
+		TagClass: "warn", Source: language, Command: rulesetHeld}
 	for _, l := range r.rows() {
 		if l.head != "" {
 			t.Blocks = append(t.Blocks, pageBlock{Head: l.head})
@@ -221,8 +224,8 @@ type RulesetDoc struct {
 	Idle []IdleRuleDoc `json:"idle"`
 }
 
-// IdleRuleDoc is a rule that never wins, and the one that decides for all that it names, by their
-// index.
+// IdleRuleDoc is a rule that never wins, and the rule that decides for all that it names, by
+// their index.
 type IdleRuleDoc struct {
 	Rule int `json:"rule"`
 	By   int `json:"by"`
