@@ -37,7 +37,7 @@ import (
 // Tag is the build tag of programs that can be held.
 const Tag = "accessc_points"
 
-// A Holder has the processes that may be held for one test.
+// A Holder has the processes that may be held for a test.
 type Holder struct {
 	socket  int
 	address string
@@ -61,14 +61,14 @@ type Stop struct {
 	held []*One
 }
 
-// A One is one call of Reach that is held.
+// A One is a call of Reach that is held.
 type One struct {
 	conn int
 	id   uint64
 	once sync.Once
 }
 
-// maxHeld bounds those that are held at one place at a time, pathMax what they are about.
+// maxHeld bounds the calls that are held at one place at a time, pathMax what they are about.
 const (
 	maxHeld = 1 << 10
 	pathMax = 4096
@@ -133,7 +133,8 @@ func (h *Holder) accept() {
 	}
 }
 
-// serve holds those of a process that reach a place at which the test holds, and lets others go on.
+// serve holds the calls of a process that reach a place at which the test holds, and lets others go
+// on.
 func (h *Holder) serve(conn int) {
 	buf := make([]byte, 2*pathMax)
 	for {
@@ -219,7 +220,7 @@ func (s *Stop) Open() {
 	}
 }
 
-// Release lets one go on.
+// Release lets a call go on.
 func (o *One) Release() {
 	o.once.Do(func() {
 		_, _ = unix.Write(o.conn, binary.LittleEndian.AppendUint64(nil, o.id))
