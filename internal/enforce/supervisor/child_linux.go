@@ -14,7 +14,7 @@ import (
 )
 
 // Child is the process that becomes the tool: a clone, or this process itself. Either inherits
-// the descriptors and capabilities of this process, which must have dropped those that the tool
+// the descriptors and capabilities of this process, which must have dropped all that the tool
 // must not have.
 type Child struct {
 	// Ruleset is the descriptor of the Landlock ruleset. Own, if not zero, is the set of rights

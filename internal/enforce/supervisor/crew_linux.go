@@ -227,7 +227,7 @@ func (c *Crew) reap() {
 	}
 }
 
-// deliver hands the end or stop of a process to those who wait for it.
+// deliver hands the end or stop of a process to whoever waits for it.
 func (c *Crew) deliver(pid int, end End) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

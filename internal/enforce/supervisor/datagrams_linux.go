@@ -156,7 +156,7 @@ func (c sockets) sends(messages int) answer {
 	return proceed
 }
 
-// setsockopt accepts options of datagram sockets for those that stand for them.
+// setsockopt accepts options of datagram sockets for the sockets that stand for them.
 func (c sockets) setsockopt() answer {
 	_, family, e := c.socket()
 	switch {

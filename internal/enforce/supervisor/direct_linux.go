@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// An open for reading is the commonest call that is judged. Where the text of its path says by itself which file is
+// Most calls that are judged are opens for reading. Where the text of its path says by itself which file is
 // meant, it is opened by that text, and the open file is judged by the kernel's name of it: the name must be the text,
 // and the policy must grant the text. Everything else is resolved, as any other call is.
 // See decision D310.

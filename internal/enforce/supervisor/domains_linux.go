@@ -23,9 +23,9 @@ import (
 // does that is started inside. The kernel then bounds the process, but not the supervisor that
 // acts in its place; so the supervisor acts under the same rulesets. The kernel does not tell
 // which rulesets bind a process. Therefore the supervisor narrows the mark of a process before
-// it lets the process restrict itself. The interval of a ruleset lies within that of the
-// rulesets above it and apart from all others, so the only other marks that a process can take
-// are those of domains that bind it by the same rulesets and more.
+// it lets the process restrict itself. The interval of a ruleset lies within the intervals of
+// the rulesets above it and apart from all others. So the only other marks that a process can
+// take are the marks of domains that bind it by the same rulesets and more.
 //
 // A mark belongs to a process, a ruleset to a thread: a ruleset by which one thread has
 // restricted itself also bounds the acts of the supervisor for the other threads of the
@@ -139,8 +139,8 @@ func (m mark) put(pid int) error {
 	return nil
 }
 
-// domain is a ruleset that binds processes, together with those above it. The root domain has
-// no ruleset and binds nothing.
+// domain is a ruleset that binds processes, together with the rulesets above it. The root
+// domain has no ruleset and binds nothing.
 type domain struct {
 	above   *domain
 	ruleset *os.File

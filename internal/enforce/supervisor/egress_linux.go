@@ -54,7 +54,7 @@ func newEgress(e *Egress) *egress {
 	return &egress{Egress: *e, waiting: map[uint64]chan wire.Packet{}, asking: map[uint32]bool{}}
 }
 
-// listen takes the packets of the proxy until it ends. told gets those about requests.
+// listen takes the packets of the proxy until it ends. told gets the packets about requests.
 func (e *egress) listen(told func(wire.Packet)) {
 	buf := make([]byte, wire.MaxSize)
 	for {

@@ -143,7 +143,7 @@ func (j *judge) startsByName() bool {
 	return slices.ContainsFunc(j.view.Tool.FS, func(r ir.FSRule) bool { return r.ByName() && !r.Caps.Has(ir.Execute) })
 }
 
-// policy returns the one tool of a document.
+// policy returns the only tool of a document.
 func policy(doc json.RawMessage) (*ir.Tool, error) {
 	program, err := irjson.Unmarshal(doc)
 	if err != nil {

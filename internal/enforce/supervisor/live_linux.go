@@ -62,7 +62,7 @@ func (c *call) reconsidered(a answer, n *notification) *call {
 	return next
 }
 
-// operations are those that all have to be permitted.
+// operations are the operations that all have to be permitted.
 func (j *judgement) operations() []ir.Operation {
 	op, ok := j.op.(ir.Access)
 	if !ok {

@@ -66,7 +66,7 @@ func (m *mounts) about(roots, base []string, temp string) *places {
 	return p
 }
 
-// union adds to a list what it lacks.
+// union adds to a list the places that it lacks.
 func union(all, more []string) []string {
 	for _, s := range more {
 		if !slices.Contains(all, s) {
@@ -106,8 +106,9 @@ func (m *mounts) known(id, epoch uint64) (of kernelfs.Mount) {
 	return of
 }
 
-// until reports whether the list has been the same since an epoch: what was found by a path since is on the mount that
-// was known then. The kernel announces a new mount before a path leads to it (commit_tree() in fs/namespace.c).
+// until reports whether the list has been the same since an epoch: a file that was found by a path since is on the
+// mount that was known then. The kernel announces a new mount before a path leads to it (commit_tree() in
+// fs/namespace.c).
 func (m *mounts) until(epoch uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -74,7 +74,7 @@ func (of object) identity() (identity, unix.Errno) {
 	}, e
 }
 
-// most is how many objects of a kind a run has at a time: a quarter of those that the host can have.
+// most is how many objects of a kind a run has at a time: a quarter of all that the host can have.
 func (k *objectKind) most() int {
 	var buf state
 	if e := (object{k, 0}).asksAt(ipcInfo, unsafe.Pointer(&buf)); e != 0 {

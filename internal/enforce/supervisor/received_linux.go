@@ -39,7 +39,7 @@ type buffer struct {
 	size int
 }
 
-// reception is a call that receives, with the places where its results go; zero for those that the
+// reception is a call that receives, with the places where its results go; zero for parts that the
 // caller does not want.
 type reception struct {
 	data             []buffer

@@ -92,7 +92,7 @@ const restrictFlags = unix.LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF | unix.LANDL
 
 // restrict lets the caller restrict itself, once its process is marked. Another thread may put
 // another ruleset under the same number meanwhile: then the kernel bounds the caller by that
-// ruleset and the supervisor by this one, both in addition to the rulesets in force before.
+// ruleset and the supervisor by this ruleset, both in addition to the rulesets in force before.
 func (c rulesets) restrict() answer {
 	switch {
 	case c.domains == nil:
@@ -149,8 +149,8 @@ func (c rulesets) nest(above *domain, ruleset int) answer {
 }
 
 // bounded finds out which rulesets bind the caller. They stay the same until its call is
-// answered: even a thread that restricts all threads of its process waits for those that are in
-// the kernel (LANDLOCK_RESTRICT_SELF_TSYNC).
+// answered: even a thread that restricts all threads of its process waits for the threads that
+// are in the kernel (LANDLOCK_RESTRICT_SELF_TSYNC).
 func (c *call) bounded() bool {
 	if c.domains == nil || !c.domains.used.Load() {
 		return true

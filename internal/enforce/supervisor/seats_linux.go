@@ -31,9 +31,9 @@ type seats struct {
 
 var room sync.Once
 
-// makeRoom has the Go runtime run threads beside those that wait in the kernel for calls, stops and ends, once for all
-// tools of this process. Such a thread keeps one of the runtime's processors until the runtime's monitor takes it, and
-// that sleeps for up to 10 ms (sysmon in runtime/proc.go). See decision D230.
+// makeRoom has the Go runtime run threads beside the threads that wait in the kernel for calls, stops and ends, once
+// for all tools of this process. Such a thread keeps one of the runtime's processors until the runtime's monitor takes
+// it, and that sleeps for up to 10 ms (sysmon in runtime/proc.go). See decision D230.
 func makeRoom() {
 	room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
 }

@@ -183,7 +183,7 @@ func (s *seized) proc(name string) (string, error) {
 	return string(data), err
 }
 
-// arguments are those that the program starts with.
+// arguments are the arguments that the program starts with.
 func (s *seized) arguments() ([]string, error) {
 	text, err := s.proc("cmdline")
 	if err != nil {

@@ -17,8 +17,8 @@ const executeCheck = 0x10000
 
 // lacks reports whether the policy grants a program that the ruleset does not let start, since
 // the program appeared after the start of the tool. The tool must be able to read such a file,
-// since it gets a copy. Where programs are listed, interpreters start by the ruleset alone: the
-// list speaks of the scripts that they interpret.
+// since it gets a copy. Where programs are listed, interpreters start by nothing but the
+// ruleset: the list speaks of the scripts that they interpret.
 func (c programs) lacks(want becoming) (bool, unix.Errno) {
 	starts := want.chain
 	if want.listed {

@@ -57,7 +57,7 @@ type Supervisor struct {
 	stops   stops
 	returns returns
 	// grants are the files that the ruleset lets be started by rules of their own, images are
-	// copies of others. carried is true once the tool has given one of those files another
+	// copies of others. carried is true once the tool has given one of these files another
 	// place, uncompared once a program was started that the supervisor could not inspect. Both
 	// change with the lock on names held.
 	grants              Grants

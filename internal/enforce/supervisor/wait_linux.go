@@ -112,7 +112,7 @@ const maxFinish = 10 * time.Second
 
 // finish kills the processes that the tool has left running: their calls would no longer be
 // answered. Orphans become children of this process, so it kills its children until none is
-// left. A process can start another one and end within the time of a look at all of /proc, so the kernel's list of
+// left. A process can start another and end within the time of a look at all of /proc, so the kernel's list of
 // orphans comes first, and its processes are killed at once.
 func (t *Tool) finish() {
 	// Only this call finds the caller's own clones, which have no exit signal.
@@ -168,7 +168,7 @@ func orphans() []int {
 	return out
 }
 
-// children lists the processes whose parent is the given one.
+// children lists the processes whose parent is the given process.
 func children(parent int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
