@@ -12,7 +12,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Found is what a name leads to: its addresses, and the names that it is an alias of, as far as the resolver tells.
+// Found is the result for a name: its addresses, and the names that it is an alias of, as far as the resolver
+// tells.
 type Found struct {
 	Addrs   []netip.Addr
 	Aliases []string

@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// special are addresses that a name must not lead to unless a rule names the address: those that
-// netip does not classify, and the metadata services of clouds outside of link-local space.
+// special are addresses that a name must not lead to unless a rule names the address: addresses
+// that netip does not classify, and the metadata services of clouds outside of link-local space.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),        // this network (RFC 791)
 	netip.MustParsePrefix("100.64.0.0/10"),    // shared address space (RFC 6598)

@@ -244,7 +244,7 @@ func acceptableAnswer(r *http.Response) error {
 	return err
 }
 
-// buffers are those through which the bodies of answers pass.
+// buffers are the buffers through which the bodies of answers pass.
 type buffers struct{ pool sync.Pool }
 
 // Get implements httputil.BufferPool.

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// listeners are the sockets to which the tool connects, the connections that the supervisor announced, and those that
-// are open.
+// listeners are the sockets to which the tool connects, the connections that the supervisor announced, and the
+// connections that are open.
 type listeners struct {
 	*run
 	tcp     []net.Listener // IPv4, and IPv6 where the host has it

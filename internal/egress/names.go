@@ -58,8 +58,8 @@ func (d *dialer) resolve(ctx context.Context, name string) (Found, error) {
 	return d.config.Resolve(ctx, name)
 }
 
-// countName refuses a name beyond those that may be looked up below its wildcard. A rule about all hosts has no bound.
-// See decision D110.
+// countName refuses a name beyond the names that may be looked up below its wildcard. A rule about all hosts has no
+// bound. See decision D110.
 func (j *judge) countName(ctx context.Context, to ir.Endpoint) error {
 	if r := rule(j.judging(ctx).Named(to.Host)); r != nil && r.Host.Kind == ir.HostSuffix &&
 		!j.wild.take(r.Host.Name, to.Host.Name) {

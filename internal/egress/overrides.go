@@ -95,7 +95,7 @@ func overrides(name string) bool {
 	return has(kinds...) && has(parts...) || has("script") && has("name")
 }
 
-// joined reports whether a word is two of those words without a mark between them.
+// joined reports whether a word is two of these words without a mark between them.
 func joined(word string) bool {
 	return strings.HasSuffix(word, "httpmethod") || strings.HasSuffix(word, "methodoverride") ||
 		slices.ContainsFunc(kinds, func(kind string) bool {

@@ -41,7 +41,7 @@ func DefaultLimits() Limits {
 // Config is the run of a proxy: its policy, its ways out and its bounds.
 type Config struct {
 	Policy Policy
-	// Resolve returns what a name leads to.
+	// Resolve returns the result for a name.
 	Resolve func(ctx context.Context, name string) (Found, error)
 	// Dial connects to an address that was judged.
 	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)

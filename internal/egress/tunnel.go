@@ -222,7 +222,7 @@ func mismatch(to ir.Endpoint, said hello, inspects bool) string {
 	return ""
 }
 
-// join connects to the host and moves bytes, as long as those that are carried are granted.
+// join connects to the host and moves bytes, as long as the carried bytes are granted.
 func (t *tunnels) join(c *client, to, carried ir.Endpoint) {
 	ctx, cancel := context.WithCancel(t.ctx)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 // Kind is the kind of a variable's value.
 type Kind uint8
 
-// The kinds of variables, those about proxies first.
+// The kinds of variables, the variables about proxies first.
 const (
 	// Proxy is the URL of the proxy.
 	Proxy Kind = iota + 1

@@ -1,5 +1,6 @@
-// Package credential reads the secrets that the egress proxy puts into requests, and makes what
-// tools have in their place. It runs outside of the sandbox, before the tool starts.
+// Package credential reads the secrets that the egress proxy puts into requests, and makes the
+// stand-ins that tools have in their place. It runs outside of the sandbox, before the tool
+// starts.
 package credential
 
 import (
@@ -85,8 +86,9 @@ func All(ctx context.Context, rules []ir.NetRule, h Host) (map[string]Secret, er
 	return out, nil
 }
 
-// Environ changes the variables of a tool: those from which rules take values have the stand-ins,
-// whether or not an env rule forwards them, and so has each other variable that shows a value.
+// Environ changes the variables of a tool: variables from which rules take values have the
+// stand-ins, whether or not an env rule forwards them, and so has each other variable that shows
+// a value.
 func Environ(env []string, rules []ir.NetRule, secrets map[string]Secret) []string {
 	out := slices.Clone(env)
 	for _, s := range secrets {

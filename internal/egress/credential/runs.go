@@ -18,7 +18,8 @@ const (
 // See decision D116.
 const marks = "=\\+"
 
-// mark is where the first byte of a run is that may be the value's: those behind it then belong to the rest of the run.
+// mark is where the first byte of a run is that may be the value's: the bytes behind it then belong to the rest of the
+// run.
 func (t *trail) mark(kind, i int, want byte) (at int, ok bool) {
 	m := strings.IndexByte(marks, want)
 	if m < 0 || kind != likely {
