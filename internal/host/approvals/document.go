@@ -19,7 +19,7 @@ type document struct {
 	answers []Answer
 }
 
-// member is a key of the top-level object. Those that this package reads have no value
+// member is a key of the top-level object. Members that this package reads have no value
 // here.
 type member struct {
 	key   string

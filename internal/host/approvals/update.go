@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long Update waits for other writers. They have the lock for as long as it
-// takes to write one file; a writer that was stopped has it for ever.
+// takes to write one file; a stopped writer keeps it.
 const patience = 20 * time.Second
 
 // Names beside the store. The temporary name is the same for every writer, since only one has

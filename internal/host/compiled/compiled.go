@@ -27,7 +27,7 @@ import (
 type Key struct {
 	// Root is the canonical workspace root, Tool the name of the tool.
 	Root, Tool string
-	// Flags are those that select layers, with absolute paths.
+	// Flags are the flags that select layers, with absolute paths.
 	Flags []string
 }
 

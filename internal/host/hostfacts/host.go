@@ -217,7 +217,7 @@ const toolsLibrary = "/usr/lib/libxcrun.dylib"
 
 // developerTools returns the rule about the developer tools that xcode-select(1) chose, where no
 // rule of the base is about them: the whole bundle, since the programs in /usr/bin load a
-// framework of it. Only an administrator writes those links.
+// framework of it. Only an administrator writes these links.
 func (r *Result) developerTools(base []ir.FSRule) []ir.FSRule {
 	for _, link := range chosenTools {
 		found, err := r.Resolver.Disk.Follow(link)

@@ -63,7 +63,7 @@ func (r *Result) ownProgram(t *ir.Tool) diag.List {
 	if found.Kind != ir.File {
 		return nil
 	}
-	// Asked as the kernel is: what it leads to has to be granted.
+	// Asked as the kernel is: the file that it leads to has to be granted.
 	op, err := resolve.Asker{Resolver: r.Resolver, Bindings: facts.Bindings, Kernel: true}.Operation(resolve.Question{
 		Verb: "execute", Operands: []string{cmd.Program},
 	})

@@ -68,7 +68,7 @@ func (r *Result) Guarded(t *ir.Tool, name string) (n int) {
 	return n
 }
 
-// order has what is open come last.
+// order has open places come last.
 func order(a, b bool) int {
 	switch {
 	case a == b:
@@ -93,7 +93,7 @@ type guardedPlace struct {
 
 // ownProtected are the protected paths that only this workspace has: the layers that were read, the targets
 // of symlinks at listed paths, and a .git that is a file, which names the directory that git runs programs of
-// (gitrepository-layout(5)). Those outside of the workspace are kept apart.
+// (gitrepository-layout(5)). Paths outside of the workspace are kept apart.
 func (r *Result) ownProtected() []ir.ProtectedPath {
 	if r.guarded != nil {
 		return r.guarded

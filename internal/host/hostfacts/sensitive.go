@@ -37,8 +37,8 @@ func (r Reach) String() string {
 	return path + " (" + r.Caps.String() + ")"
 }
 
-// Reaches lists the sensitive paths that a tool's own rules let it reach on this host: those
-// that exist, those that rules name, and those in the user's home that external rules lead to,
+// Reaches lists the sensitive paths that a tool's own rules let it reach on this host: paths
+// that exist, paths that rules name, and paths in the user's home that external rules lead to,
 // approved or not. The default rules do not count.
 // See decision D225.
 func (r *Result) Reaches(t *ir.Tool) []Reach {

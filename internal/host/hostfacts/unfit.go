@@ -40,7 +40,8 @@ func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) strin
 	}
 }
 
-// same says of a target that mounts let it show the workspace, or what processes share, under another name.
+// same says of a target that mounts let it show the workspace, or the memory that processes share, under
+// another name.
 func (r *Result) same(workspace, target string) string {
 	for _, k := range r.view.Kernels([]string{workspace, target}, nil) {
 		if k.Path == target {

@@ -47,7 +47,7 @@ type place struct {
 	// name is the path of the link in the workspace, which is the path of the rule.
 	name string
 	// open are the directories on the way that are there, outermost first, and missing
-	// the names of those that are not.
+	// the names of the directories that are not.
 	open    []*os.Root
 	missing []string
 	base    string
