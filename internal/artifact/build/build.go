@@ -46,7 +46,7 @@ type Request struct {
 }
 
 // Build compiles the tools of a request, several at a time, and hands the files of each by name
-// to take, which several goroutines call at a time. Memory holds only the files of those tools.
+// to take, which several goroutines call at a time. Memory holds only the files of these tools.
 // Findings are refusals of backends, placed at the rule that was refused; with any of them, as
 // with an error, there is no index, and all that take was handed is void. Both are the same as
 // if one tool were built after the other. See decision D246.
@@ -104,7 +104,7 @@ func Refusals(program *ir.Program, bs []backends.Backend) (diag.List, error) {
 	return all, err
 }
 
-// tools are those to be built.
+// tools are the tools to be built.
 func (req *Request) tools() []*ir.Tool {
 	if req.Only == nil {
 		return req.Program.Tools

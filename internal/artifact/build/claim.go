@@ -75,7 +75,7 @@ func (c *claim) hold(root *os.Root) error {
 		if err != nil {
 			continue // another build has removed the directory, which was empty
 		}
-		// A file system without locks has none for those that sweep either.
+		// A file system without locks has none for builds that sweep either.
 		if locked := lock.Try(c.lock) == nil; (locked || i == claims-1) && sameFile(root, c.dir+lockSuffix, c.lock) {
 			return nil
 		}
@@ -178,7 +178,7 @@ func openStaging(root *os.Root) *os.Root {
 	return dir
 }
 
-// stages lists the names of stages, also of those that have only a lock.
+// stages lists the names of stages, also of stages that have only a lock.
 func stages(dir *os.Root) []string {
 	var out []string
 	entries, _ := fs.ReadDir(dir.FS(), ".")

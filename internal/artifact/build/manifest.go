@@ -31,12 +31,12 @@ type Manifest struct {
 	// Policy is the hash of all tools' policies and of the rulesets together.
 	Policy string  `json:"policy_sha256"`
 	Tools  []Entry `json:"-"`
-	// Rulesets are those by which operations of agents are decided.
+	// Rulesets are the rulesets by which operations of agents are decided.
 	Rulesets []RulesetEntry `json:"rulesets,omitempty"`
 }
 
-// Entry is a tool in the manifest. A tool that accessc does not start has a
-// source, its constraints and nothing else.
+// Entry is a tool in the manifest. A tool that accessc does not start has a source, its
+// constraints and nothing else.
 type Entry struct {
 	Name      string            `json:"name"`
 	Source    string            `json:"source"`

@@ -132,8 +132,8 @@ func (m *memory) keep(file string, x *Index, before []byte) {
 	}
 }
 
-// replace gives a name to a new file that only the user reads. It need not survive a crash: what
-// does not have its hash is no record.
+// replace gives a name to a new file that only the user reads. It need not survive a crash: a
+// file that does not have its hash is no record.
 func replace(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

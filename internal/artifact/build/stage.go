@@ -85,8 +85,8 @@ func (s *stage) apply() error {
 // late orders the files that are put into place after all others.
 func late(path string) int { return slices.Index([]string{ManifestFile, AttestationFile}, path) }
 
-// write stages a file and brings it to the disk, so that a full disk shows
-// before anything is replaced.
+// write stages a file and brings it to the disk, so that a full disk shows before anything is
+// replaced.
 func (s *stage) write(name string, data []byte) error {
 	f, err := s.opened.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -133,8 +133,8 @@ type Beside struct {
 	Absent int
 }
 
-// Artifacts compares the artifacts that entries list with those in a directory. That all of a tool's are not
-// there is no problem.
+// Artifacts compares the artifacts that entries list with the artifacts in a directory. That all of a tool's
+// are not there is no problem.
 func Artifacts(root *os.Root, entries []Entry, bs []backends.Backend) (Beside, []Problem) {
 	var out Beside
 	v := &verifier{root: root, backends: bs}
@@ -285,7 +285,8 @@ func (v *verifier) unlisted(e *Entry) error {
 	return nil
 }
 
-// compiled compares the ledger, and the hashes of some artifacts, with those that the policy compiles to.
+// compiled compares the ledger, and the hashes of some artifacts, with the ledger and the artifacts that
+// the policy compiles to.
 func (v *verifier) compiled(e *Entry, t *ir.Tool, some func(name string) bool) error {
 	var bs []backends.Backend
 	known := map[string]bool{}
