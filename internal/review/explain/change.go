@@ -27,7 +27,7 @@ type Change struct {
 	Status      string
 	Verdict     compare.Verdict
 	Differences []compare.Difference
-	// Settings are what else differs. They permit nothing, so Verdict is without them.
+	// Settings are all other differences. They permit nothing, so Verdict is without them.
 	Settings []compare.Setting
 	// Old and New are the tool as it was and as it is now, nil where there is none.
 	Old, New *ir.Tool
@@ -35,8 +35,8 @@ type Change struct {
 	Risk [2]string
 }
 
-// RaisesRisk reports whether the class is higher than before. For a tool that is
-// new, its presence says so.
+// RaisesRisk reports whether the class is higher than before. For a tool that is new, its
+// presence says so.
 func (c Change) RaisesRisk() bool {
 	rank := func(s string) int { return slices.Index([]string{"", "low", "medium", "high"}, s) }
 	return c.Risk[0] != "" && rank(c.Risk[1]) > rank(c.Risk[0])
@@ -174,8 +174,8 @@ func headline(cs []Change) string {
 	return toolsHeadline(tools) + settingsHeadline(tools) + rulesetsHeadline(sets) + furtherHeadline(cs)
 }
 
-// toolsHeadline counts the tools that may do more, those that may do less, and those that a system
-// holds less although their policy permits no more.
+// toolsHeadline counts the tools that may do more, the tools that may do less, and the tools that
+// a system holds less although their policy permits no more.
 func toolsHeadline(cs []Change) string {
 	more, less, weaker := 0, 0, 0
 	for _, c := range cs {

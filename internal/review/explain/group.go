@@ -57,7 +57,7 @@ func newGroup(p *Policy) *Group {
 // Confined reports whether accessc starts the tools.
 func (g *Group) Confined() bool { return g.Tool.Source.Kind == ir.SourceLocal }
 
-// key is equal for tools whose lines say the same but for their places.
+// key is equal for tools whose lines say the same except for their places.
 func (g *Group) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %s\n", g.Confined(), ir.RiskOf(g.Tool))

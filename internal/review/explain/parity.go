@@ -255,7 +255,7 @@ type ParityRuleDoc struct {
 	Rule     string `json:"rule"`         // the identifier
 	Subject  string `json:"subject"`      // in words
 	At       string `json:"at,omitempty"` // the place that set it
-	// Held is the weakest word by target, Rows are those that are not exact, by target.
+	// Held is the weakest word by target, Rows are the rows that are not exact, by target.
 	Held map[string]string         `json:"held"`
 	Rows map[string][]ParityRowDoc `json:"rows,omitempty"`
 }

@@ -93,7 +93,7 @@ func shorten(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// files lists the regions of the workspace as a tree, then those elsewhere.
+// files lists the regions of the workspace as a tree, then the regions elsewhere.
 func (p *Policy) files() []line {
 	var out []line
 	if r := p.View.Regions(ir.Root{Kind: ir.Workspace}); r != nil {

@@ -151,7 +151,8 @@ func sequenceWords(seqs [][]string, empty string) string {
 	return strings.Join(out, ", ")
 }
 
-// joined puts conditions into words. Those that consist of several themselves are in parentheses.
+// joined puts conditions into words. Conditions that consist of several themselves are in
+// parentheses.
 func joined(ms []ruleset.Matcher, root, by string) string {
 	var out []string
 	for _, m := range ms {

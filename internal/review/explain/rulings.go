@@ -13,7 +13,7 @@ import (
 	"github.com/accessc/accessc/ruleset/rulejson"
 )
 
-// verdicts are the words for a ruleset's verdict, and rulings those in a sentence.
+// verdicts are the words for a ruleset's verdict, and rulings the words in a sentence.
 var verdicts = map[ruleset.Outcome]string{
 	ruleset.Allow: "allow", ruleset.Deny: "deny", ruleset.Ask: "ask", ruleset.Unknown: "leave open",
 }
@@ -122,7 +122,7 @@ func asDecided(op ruleset.Operation) string {
 	return strings.Join(words, " ")
 }
 
-// directory writes a path of a comparison: those in the workspace from its root.
+// directory writes a path of a comparison: a path in the workspace from its root.
 func directory(p string) string {
 	if p == rulediff.Root || strings.HasPrefix(p, rulediff.Root+"/") {
 		return rulejson.Below(rulediff.Root, p)

@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/ir/compare"
 )
 
-// Widening is a thing that a tool may do now and could not do before, with the class
-// that a gate can be set on.
+// Widening is a thing that a tool may do now and could not do before, with the class that a
+// gate can be set on.
 type Widening struct {
 	Class      string
 	Tool       string

@@ -66,9 +66,11 @@ type Tool struct {
 	Policy   string `json:"policy_sha256,omitempty"`
 	// Sensitive are the patterns that some grant reaches, also patterns of the user's home.
 	Sensitive []string `json:"sensitive,omitempty"`
-	// Outside are the places beside the workspace on which something is granted, but for the base.
+	// Outside are the places beside the workspace on which something is granted, except the
+	// base's.
 	Outside []Place `json:"outside,omitempty"`
-	// Network are the rules by which some host is reached, Listens those by which connections are accepted.
+	// Network are the rules by which some host is reached, Listens the rules by which connections are
+	// accepted.
 	Network []string `json:"network,omitempty"`
 	Listens []string `json:"listens,omitempty"`
 	// Live is true where more can be granted while the tool runs.

@@ -120,7 +120,7 @@ func rows(needs string, p ir.Platform) []backends.Row {
 type Lack struct {
 	Gap   string `json:"gap"`
 	Means string `json:"means,omitempty"` // the effect of the gap, in words
-	// Tools are those that have it, as places in Fleet.Manifests.
+	// Tools are the tools that have it, as places in Fleet.Manifests.
 	tools []at
 	Count int `json:"tools"` // how many they are
 }
@@ -175,7 +175,7 @@ func (f *Fleet) held(h *Host) (*Held, error) {
 	return out, nil
 }
 
-// gaps are the requirements that a host does not meet, by name. Those without a name cannot be accepted: without them
+// gaps are the requirements that a host does not meet, by name. Gaps without a name cannot be accepted: without them
 // nothing is confined.
 func (h *Host) gaps(needs string) ([]string, error) {
 	unmet, err := start.UnmetBy(h.platform, h.means, rows(needs, h.platform))

@@ -117,7 +117,7 @@ func (s *survey) recall(l *look, f *frame) bool {
 	return true
 }
 
-// backends are those by which policies are compiled anew.
+// backends are the backends by which policies are compiled anew.
 // See decision D223.
 func (s *survey) backends() []backends.Backend {
 	if s.req.Compile {

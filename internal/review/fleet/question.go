@@ -21,7 +21,7 @@ type Question struct {
 	// path that begins with "~", or an absolute path.
 	files ir.CapSet
 	path  string
-	// host is set for a question about the network, with the scheme, port, path and method if those are named.
+	// host is set for a question about the network, with the scheme, port, path and method if they are named.
 	host         ir.Host
 	scheme       string
 	port         uint16

@@ -18,7 +18,7 @@ type Summary struct {
 	Low       int `json:"low"`
 	Live      int `json:"live"` // tools to which more can be granted while they run
 	// Sensitive are patterns of sensitive paths that grants reach, Outside the places beside the workspace that
-	// something is granted at, Changed those where anything may be written.
+	// something is granted at, Changed the places where anything may be written.
 	Sensitive []Count `json:"sensitive"`
 	Outside   []Count `json:"outside"`
 	Written   []Count `json:"written"`
@@ -138,7 +138,8 @@ func (s *Summary) tool(t *Tool) {
 	}
 }
 
-// places are the places beside the workspace, all or those where something may be written.
+// places are the places beside the workspace, all of them or only where something may be
+// written.
 func (t *Tool) places(written bool) []string {
 	var out []string
 	for _, p := range t.Outside {

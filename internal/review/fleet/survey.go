@@ -40,7 +40,7 @@ type Fleet struct {
 	Foreign int
 	// Fresh is how many manifests were parsed, and not known by their hash.
 	Fresh int
-	// Answers are those other than no; Asked is how many policies were asked.
+	// Answers are the answers other than no; Asked is how many policies were asked.
 	Answers []Answered
 	Asked   int
 	Hosts   []*Held

@@ -275,7 +275,7 @@ func (b *pageText) since(s *Since) {
 	}
 }
 
-// directions counts the tools that may do more, and those that may do less.
+// directions counts the tools that may do more, and the tools that may do less.
 func (s *Since) directions() (more, less int) {
 	for _, c := range s.Changes {
 		if c.Verdict == compare.Widened || c.Verdict == compare.Changed {
