@@ -50,7 +50,7 @@ type Denial struct {
 	// Own is true where the tool binds a socket file, and for a connection to a socket file that it has bound in
 	// this run.
 	Own bool
-	// View and Roots are those that the policy was asked with.
+	// View and Roots are the values that the policy was asked with.
 	View  *ir.View
 	Roots *ir.Bindings
 	// proposed is the earlier result of Grant, nil for none.

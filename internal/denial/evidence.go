@@ -29,7 +29,7 @@ type Evidence struct {
 	// Command is the program and its arguments, nil where they are very long.
 	Command []string `json:"command"`
 	// Used are the granted operations that were carried out, UsedLeftOut is how many are missing.
-	// Those that the base and the private directories grant are not counted.
+	// Operations that the base and the private directories grant are not counted.
 	Used        []Use `json:"used"`
 	UsedLeftOut int   `json:"used_left_out"`
 	// Served are the first operations on places that a tool has only under a supervisor.
@@ -116,8 +116,8 @@ func (d *Denial) served() bool {
 	return ok && r.Origin.Layer == ir.LayerBase && ir.LinuxOwn(r.At.Path) && d.probe() == ""
 }
 
-// Each tells the kinds of operations that were granted and carried out, and those that were refused,
-// with how often; lost is how many operations are missing.
+// Each tells the kinds of operations that were granted and carried out, and the kinds that were
+// refused, with how often; lost is how many operations are missing.
 func (l *Log) Each(tell func(d *Denial, times int, granted bool)) (lost int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -165,7 +165,7 @@ var systemDirectories = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "l
 func SystemDirectories() []string { return slices.Clone(systemDirectories) }
 
 // outside is an external rule for a place outside of the workspace. It is false for the
-// system's own directories and those at the root, which are not for tools.
+// system's own directories and for directories at the root, which are not for tools.
 func (d *Denial) outside(at ir.Location, caps ir.CapSet) (change, bool) {
 	first, _, deeper := strings.Cut(at.Path, "/")
 	if !deeper || slices.Contains(systemDirectories, first) || strings.HasPrefix(first, "(") || d.Roots == nil {

@@ -39,7 +39,7 @@ type Kept struct {
 	Status int    `json:"status"`
 	Traced bool   `json:"traced"`
 	// Total is how many operations were refused, LeftOut how many of these Denials lacks.
-	// Probes are those among them that programs do without.
+	// Probes are the refusals among them that programs do without.
 	Total   int     `json:"total"`
 	Probes  int     `json:"probes,omitempty"`
 	LeftOut int     `json:"left_out"`
@@ -146,7 +146,7 @@ func (k *Kept) fill(l *Log, ended time.Time, most int) {
 	if len(l.kept) == 0 {
 		return
 	}
-	// The rest of the document has a fixed size but for the tool's name.
+	// The rest of the document has a fixed size except for the tool's name.
 	const frame = 1 << 10
 	given, _ := json.Marshal(k.GivenCommand)
 	size := frame + len(k.Tool) + len(given)

@@ -16,7 +16,7 @@ import (
 )
 
 // maxReport bounds the lines that a tool can cause, in bytes; maxKept bounds the denials kept
-// for the summary, and maxShown those shown in it.
+// for the summary, and maxShown the denials shown in it.
 const (
 	maxReport = 64 << 20
 	maxKept   = 256
@@ -40,8 +40,9 @@ type Log struct {
 	probes int
 	kept   []*seen
 	index  map[string]*seen
-	// most is how many different operations are kept of each kind. used and uses are those that
-	// were granted and carried out, unused is how many of them could not be counted.
+	// most is how many different operations are kept of each kind. used and uses are the
+	// operations that were granted and carried out, unused is how many of them could not be
+	// counted.
 	most   int
 	used   map[string]*seen
 	uses   []*seen
@@ -241,7 +242,7 @@ func (l *Log) hosts() string {
 	return " (hosts " + strings.Join(out, ", ") + ")"
 }
 
-// joined puts together what reads the same, such as a program that was tried in each
+// joined puts together lines that read the same, such as a program that was tried in each
 // directory of PATH.
 func joined(all []*seen) []*seen {
 	var out []*seen

@@ -43,8 +43,7 @@ const (
 
 // probes were seen under the default policy on Linux 6.18 in November 2026, of Go 1.26, Node 20, OpenJDK 17, Python
 // 3.11, glibc 2.36, ripgrep, ninja, ffmpeg, gdb, procps 4 and Claude Code 2.1. The names of version 2 of cgroups are
-// those in Go's internal/runtime/cgroup and in libuv.
-// See decision D61.
+// the names in Go's internal/runtime/cgroup and in libuv. See decision D61.
 var probes = []probe{
 	{huge + "hpage_pmd_size", ir.Read, 0, hugeWhy},
 	{huge + "enabled", ir.Read, 0, hugeWhy},

@@ -62,7 +62,7 @@ func (a *Accesses) Add(x Access, size *int) {
 }
 
 // Load reads the records in a directory, which are the files whose names end in ".json". The error
-// names those that are none.
+// names the files that are none.
 func Load(dir string) ([]Run, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
