@@ -104,8 +104,8 @@ func again(m, place *Mount) string {
 	return other
 }
 
-// Names are the canonical names of a place: its own, those that other mounts give it, and the points of mounts that
-// show a part of it.
+// Names are the canonical names of a place: its own, the names that other mounts give it, and the points of mounts
+// that show a part of it.
 func Names(all []Mount, path string) []string {
 	out := []string{path}
 	place, ok := shown(all, path)

@@ -86,8 +86,8 @@ func Nearest(same []Mount, roots []string, path string) *Mount {
 	return nil
 }
 
-// depth is how long the name of the mount is that gives a path its files: the nearest above it but those that show
-// what lies under them.
+// depth is how long the name of the mount is that gives a path its files: the nearest above it, passing over
+// mounts that show the files under them.
 func depth(all []Mount, path string) int {
 	place, _ := shown(all, path)
 	out := len(path)

@@ -93,7 +93,7 @@ func replace(path, like string, data []byte, check func() error) error {
 // writing is longer than a file takes from being made to being renamed.
 const writing = time.Minute
 
-// sweep removes what writers that were killed have left. A writer that is slower than that fails to
+// sweep removes the files that killed writers have left. A writer that is slower than that fails to
 // rename its file, and may try again.
 func sweep(dir, prefix string) {
 	entries, _ := os.ReadDir(dir)
