@@ -61,7 +61,7 @@ type connection struct {
 	over    bool
 }
 
-// listen lets those go on whom the test names, and everybody when the test has ended.
+// listen lets the calls go on that the test names, and all when the test has ended.
 func (c *connection) listen() {
 	var number [8]byte
 	for {

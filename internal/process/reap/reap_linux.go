@@ -32,7 +32,7 @@ func Await(pid int) {
 	}
 }
 
-// Threads takes the ends of those threads of a killed child that have this process trace them, until the child has
+// Threads takes the ends of the threads of a killed child that have this process trace them, until the child has
 // ended: before that it cannot end.
 func Threads(pid int, ended <-chan struct{}) {
 	const pause = 10 * time.Millisecond

@@ -51,10 +51,10 @@ type Holder struct {
 // A Stop is a place at which processes are held.
 type Stop struct {
 	name points.Name
-	// of is what those are about that are held, empty for anything.
+	// of is what the held calls are about, empty for anything.
 	of string
 	h  *Holder
-	// come has those that are held, in the order in which they came.
+	// come has the held calls, in the order in which they came.
 	come chan *One
 	// one, if set, has only the first of all held.
 	one  bool
@@ -204,10 +204,11 @@ func (s *Stop) Reached(t testing.TB) *One {
 	return one
 }
 
-// Passed reports whether nobody is held at the place, beyond those that Reached has returned.
+// Passed reports whether no call is held at the place, beyond the calls that Reached has
+// returned.
 func (s *Stop) Passed() bool { return len(s.come) == 0 }
 
-// Open lets those go on that are held, and holds nobody there any more.
+// Open lets the held calls go on, and holds no further calls there.
 func (s *Stop) Open() {
 	s.h.mu.Lock()
 	if s.h.at[s.name] == s {
