@@ -119,7 +119,8 @@ func Question(s string, columns int) string {
 	return strings.Join(out, "\n")
 }
 
-// split divides a line before what has no room in so many columns, at a blank if its second half has a blank.
+// split divides a line before the part that has no room in so many columns, at a blank if its second half has
+// a blank.
 func split(line string, most int) (head, rest string) {
 	used, blank := 0, 0
 	for i, r := range line {
