@@ -99,9 +99,8 @@ func (c sockets) sendto() answer {
 }
 
 // sendmsg judges data whose address is in memory, from a stand-in for datagrams: the kernel ignores the address
-// there, so data for any host seemed to be sent. Whatever an address is changed to meanwhile, data goes to the
-// resolver alone.
-// See decision D120.
+// there, so data for any host seemed to be sent. Whatever an address is changed to meanwhile, data goes only to
+// the resolver. See decision D120.
 func (c sockets) sendmsg() answer { return c.sends(1) }
 
 // sendmmsg judges several such messages.
@@ -157,7 +156,7 @@ func (c sockets) sends(messages int) answer {
 	return proceed
 }
 
-// setsockopt accepts options of datagram sockets for those that stand for them.
+// setsockopt accepts options of datagram sockets for the sockets that stand for them.
 func (c sockets) setsockopt() answer {
 	_, family, e := c.socket()
 	switch {
@@ -206,7 +205,8 @@ func (c *caller) put(addr uint64, b []byte) unix.Errno {
 	if len(b) == 0 {
 		return 0
 	}
-	n, err := unix.ProcessVMWritev(c.tid, []unix.Iovec{iovec(b)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}, 0)
+	n, err := unix.ProcessVMWritev(c.tid, []unix.Iovec{iovec(b)},
+		[]unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}, 0)
 	if err != nil || n != len(b) {
 		return unix.EFAULT
 	}

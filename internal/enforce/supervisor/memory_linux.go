@@ -44,7 +44,7 @@ func (c *call) path(addr uint64) (string, unix.Errno) {
 	return path, e
 }
 
-// Bounds on arguments (execve(2)): of one (MAX_ARG_STRLEN) and of all together, which the
+// Bounds on arguments (execve(2)): on each (MAX_ARG_STRLEN) and on all together, which the
 // kernel bounds by three quarters of _STK_LIM, 8 MiB.
 const (
 	maxArgument  = 32 * pathMax
@@ -93,7 +93,8 @@ func (c *caller) bytes(addr uint64, n int) ([]byte, unix.Errno) {
 
 // memory reads as much of the memory of a thread as fits into buf, and returns the number of bytes.
 func memory(tid int, addr uint64, buf []byte) (int, error) {
-	return unix.ProcessVMReadv(tid, []unix.Iovec{iovec(buf)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(buf)}}, 0)
+	return unix.ProcessVMReadv(tid, []unix.Iovec{iovec(buf)},
+		[]unix.RemoteIovec{{Base: uintptr(addr), Len: len(buf)}}, 0)
 }
 
 func iovec(b []byte) unix.Iovec {
