@@ -1,6 +1,6 @@
-// Package external is the protocol between accessc and backends of others: programs that accessc-backend-NAME names.
+// Package external is the protocol between accessc and backends of others, which are programs accessc-backend-NAME.
 // "accessc build --target NAME" writes one request to a program's standard input and reads one reply from its standard
-// output; both are documents of JSON with a format and a version. A program in Go needs one line for it, Serve.
+// output; both are JSON documents with a format and a version. A program in Go needs one line for it, Serve.
 //
 // A reply is foreign: it is read strictly, within bounds, and its rows must be about rules of the policy. What it does
 // not state is a row as well: nothing enforces it. No start of a tool uses what such a program has made.

@@ -18,8 +18,8 @@ type External interface {
 	Compile(t *ir.Tool) (*external.Compiled, error)
 }
 
-// ExternalEntry is what a backend of others has made of a tool, and how it says that the program that reads it holds the
-// policy. Its rows are none of the tool's own ledger: no start by accessc relies on them.
+// ExternalEntry is what a backend of others has made of a tool, and how it says that the program that reads it holds
+// the policy. Its rows are none of the tool's own ledger: no start by accessc relies on them.
 type ExternalEntry struct {
 	Backend   string   `json:"backend"`            // its name
 	Platform  string   `json:"platform,omitempty"` // empty for any
@@ -60,15 +60,16 @@ func compileExternal(t *ir.Tool, all []External, files map[string][]byte) ([]Ext
 	return out, findings, nil
 }
 
-// external compares what a manifest says of backends of others with what those that the user names make of the policy. It
-// returns the artifacts that were compared.
+// external compares what a manifest says of backends of others with what those that the user names make of the policy.
+// It returns the artifacts that were compared, or whose backend was not named.
 func (v *verifier) external(e *Entry, t *ir.Tool) (map[string]bool, error) {
 	known := map[string]bool{}
 	for i := range e.External {
 		said := &e.External[i]
 		at := slices.IndexFunc(v.others, func(x External) bool { return x.Name() == said.Backend })
 		if at < 0 {
-			v.add(ArtifactUnknown, e.Name, "what the backend %q of others has made is not checked; name it with --target", said.Backend)
+			const why = "what the backend %q of others has made is not checked; name it with --target"
+			v.add(ArtifactUnknown, e.Name, why, said.Backend)
 			for _, name := range said.Artifacts {
 				known[name] = true
 			}
@@ -88,7 +89,8 @@ func (v *verifier) external(e *Entry, t *ir.Tool) (map[string]bool, error) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			if known[name] = true; e.Artifacts[name] != Hash(files[name]) {
-				v.add(ArtifactDiffers, e.Name, "%s/%s differs from what the backend %s makes of the policy", e.Name, name, said.Backend)
+				const why = "%s/%s differs from what the backend %s makes of the policy"
+				v.add(ArtifactDiffers, e.Name, why, e.Name, name, said.Backend)
 			}
 		}
 	}

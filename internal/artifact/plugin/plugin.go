@@ -1,7 +1,7 @@
-// Package plugin finds and runs backends of others: programs of the user's own choice, by a name or a path on the command
-// line. No file of a workspace chooses one. A program is started without a shell, with few variables and in an empty
-// directory of its own, once for each request; what it replies is read by package external, and no more of it than that
-// package takes. It is not confined: it can do what its user can.
+// Package plugin finds and runs backends of others: programs of the user's own choice, by a name or a path on the
+// command line. No file of a workspace chooses one. A program is started without a shell, with few variables and in an
+// empty directory of its own, once for each request; what it replies is read by package external, and no more of it
+// than that package takes. It is not confined: it can do what its user can.
 package plugin
 
 import (
@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -44,8 +43,13 @@ type Program struct {
 // ErrNone says that there is no such program.
 var ErrNone = errors.New("no program")
 
-// names are those of backends: they are shown, and are part of documents.
-var names = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+// maxName bounds the name of a backend, in bytes.
+const maxName = 32
+
+// named reports whether a name can be that of a backend: it is shown, and is part of documents.
+func named(s string) bool {
+	return s != "" && len(s) <= maxName && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
 
 // Find returns the program that a word of --target means: one named by its path, or else one in the absolute
 // directories of PATH. Files that are reserved are not to be among its own.
@@ -58,7 +62,7 @@ func Find(target, path string, reserved []string) (*Program, error) {
 		}
 		base := strings.TrimSuffix(filepath.Base(abs), ".exe")
 		name, prefixed := strings.CutPrefix(base, Prefix)
-		if p.name, p.file = name, abs; !prefixed || !names.MatchString(name) {
+		if p.name, p.file = name, abs; !prefixed || !named(name) {
 			return nil, fmt.Errorf("%w there: found the file name %s, expected %sNAME", ErrNone, base, Prefix)
 		}
 		if _, err := exec.LookPath(abs); err != nil {
@@ -66,7 +70,7 @@ func Find(target, path string, reserved []string) (*Program, error) {
 		}
 		return p, nil
 	}
-	if !names.MatchString(target) {
+	if !named(target) {
 		return nil, fmt.Errorf("%w of that name", ErrNone)
 	}
 	for _, dir := range filepath.SplitList(path) {
@@ -96,7 +100,8 @@ func (p *Program) Outside(root string) error {
 	}
 	for _, at := range []string{real, filepath.Join(dir, filepath.Base(p.file))} {
 		if rel, err := filepath.Rel(root, at); err == nil && filepath.IsLocal(rel) {
-			return fmt.Errorf("%s is in the workspace, whose writers choose what it is; name it by its path if it is yours", p.file)
+			const why = "is in the workspace, whose writers choose what it is; name it by its path if it is yours"
+			return fmt.Errorf("%s %s", p.file, why)
 		}
 	}
 	return nil
