@@ -105,7 +105,7 @@ func (ps plugins) readBack(g *globals, res *hostfacts.Result, only []string) (in
 		}
 		asked := slices.DeleteFunc(res.Test(t), func(x hostfacts.Tested) bool { return x.Err != nil })
 		for _, p := range ps {
-			said, err := differences(p, t, asked)
+			said, err := differences(p, ir.NewView(t, hostfacts.Platform(), res.Facts(t)), asked)
 			if err != nil {
 				return 0, fmt.Errorf("%s: %s: %w", p.Name(), t.Name, err)
 			}
@@ -121,9 +121,9 @@ func (ps plugins) readBack(g *globals, res *hostfacts.Result, only []string) (in
 	return differ, nil
 }
 
-// differences are the answers of a program about what it has made of a tool that no row explains.
-func differences(p *plugin.Program, t *ir.Tool, asked []hostfacts.Tested) ([]string, error) {
-	made, err := p.Compile(t)
+// differences are the answers of a program, about what it has made of a tool, that no row explains.
+func differences(p *plugin.Program, view *ir.View, asked []hostfacts.Tested) ([]string, error) {
+	made, err := p.Compile(view.Tool)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +144,9 @@ func differences(p *plugin.Program, t *ir.Tool, asked []hostfacts.Tested) ([]str
 	var out []string
 	for i, v := range verdicts {
 		x := &about[i]
-		allowed := x.Verdict.Allowed()
-		a := explain.Answer{Question: x.Question, Operation: x.Operation, Verdict: x.Verdict, Considered: x.Considered, Ledger: made.Ledger}
-		if v != external.Unknown && (v == external.Allow) == allowed || a.Declared(made.Platform, v == external.Allow, v != external.Unknown) != "" {
+		a := explain.Answer{View: view, Operation: x.Operation, Verdict: x.Verdict, Considered: x.Considered, Ledger: made.Ledger}
+		allowed, known := v == external.Allow, v != external.Unknown
+		if known && allowed == x.Verdict.Allowed() || a.Declared(made.Platform, allowed, known) != "" {
 			continue
 		}
 		out = append(out, fmt.Sprintf("%s answers %s to %q, and the policy %s", p.Name(), v, x.Assertion.Question, x.Verdict.Effect))

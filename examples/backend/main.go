@@ -36,6 +36,7 @@ func (deno) Platform() ir.Platform { return 0 }
 const (
 	denied     ir.CauseID = "deno.denied"
 	unwritten  ir.CauseID = "deno.unwritten"
+	unkept     ir.CauseID = "deno.unkept"
 	allOrNone  ir.CauseID = "deno.all-or-none"
 	hostAlone  ir.CauseID = "deno.host"
 	noVariable ir.CauseID = "deno.variable"
@@ -46,6 +47,7 @@ func (deno) Sentences() backends.Sentences {
 	return backends.Sentences{
 		denied:     "a denial of Deno's wins over grants of files below it",
 		unwritten:  "the grant has no form as a flag, and is left out",
+		unkept:     "what the rule takes away from one around it has no form as a flag, and stays",
 		allOrNone:  "Deno's write permission is for creating, changing and deleting at once",
 		hostAlone:  "Deno sees the host and the port, and no scheme, path or method",
 		noVariable: "patterns of variables have no form as a flag, and are left out",
@@ -133,8 +135,10 @@ func (f *flags) held(c ir.Cell) (ir.Held, bool) {
 			return ir.Held{}, false
 		case allowed(r):
 			return backends.Weaker(ir.GapNetPath, hostAlone), true
-		default:
-			return backends.When(r.Allow, backends.Stricter(unwritten)), true
+		case r.Allow:
+			return backends.Stricter(unwritten), true
+		default: // it may take a part away from a rule about the same host
+			return backends.When(len(f.net) > 0, backends.Weaker(ir.GapNetPath, hostAlone)), true
 		}
 	case *ir.EnvRule:
 		return backends.When(r.Prefix && r.Read, backends.Stricter(noVariable)), r.Value == ""
@@ -143,7 +147,9 @@ func (f *flags) held(c ir.Cell) (ir.Held, bool) {
 	switch {
 	case c.Resource == ir.FS && c.ID == ir.BaseRule && files:
 		return backends.Stricter(unwritten), true
-	case c.Resource == ir.FS && files, c.Aspect == ir.AspectConnect, c.Resource == ir.Env:
+	case c.Aspect == ir.AspectConnect:
+		return backends.When(len(f.net) > 0, backends.Weaker(ir.GapNetPath, hostAlone)), true
+	case c.Resource == ir.FS && files, c.Resource == ir.Env:
 		return backends.Exact, true // Deno permits nothing that no flag names
 	}
 	return ir.Held{}, false
@@ -161,9 +167,10 @@ func (f *flags) heldFile(r *ir.FSRule, a ir.Aspect) (ir.Held, bool) {
 	switch {
 	case !r.External && r.At.Root.Kind != ir.Workspace:
 		return backends.When(grants, backends.Stricter(unwritten)), true // around it nothing is granted
+	case !written(r) && grants:
+		return backends.Stricter(unwritten), true
 	case !written(r):
-		// A rule that takes away from one around it is not held, whatever it grants itself.
-		return backends.Join(backends.When(grants, backends.Stricter(unwritten)), backends.Weaker(ir.GapFSPaths, unwritten)), true
+		return backends.Weaker(ir.GapFSPaths, unkept), true
 	case grants && c != ir.Read && r.Caps&ir.Write != ir.Write:
 		return backends.Stricter(allOrNone), true
 	case grants && below(place(r.At.Path), denials):

@@ -65,16 +65,6 @@ func (k *KernelAnswer) declared(s Style) string {
 	}
 }
 
-// Declared returns what the ledger says where a system answers otherwise than the policy, or cannot tell; empty where it
-// says nothing of it.
-func (a *Answer) Declared(p ir.Platform, allowed, known bool) string {
-	row, ok := a.cell(p, 0)
-	if ok && (!known && row.Is != ir.Exact || known && allowed && !row.Is.Held() || known && !allowed && row.Is == ir.Stricter) {
-		return row.Is.String() + ": " + registry.Why(row.Causes)
-	}
-	return ""
-}
-
 // Note explains the kernel's answer where it is not the expected one.
 func (x *Tested) Note(s Style) string {
 	k := x.Kernel
