@@ -2,6 +2,7 @@ package accessc_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,26 +10,44 @@ import (
 
 var (
 	decisionEntry = regexp.MustCompile(`(?m)^\*\*D(\d+)\. (?s:.+?)\*\*( \*\(process\)\*)?`)
-	decisionCited = regexp.MustCompile(`RATIONALE((?: and|,)? D\d+)+`)
+	decisionCited = regexp.MustCompile(`decisions?((?: and|,)? D\d+)+`)
 	number        = regexp.MustCompile(`D(\d+)`)
 )
 
-// TestDecisionsAreCited: code cites entries of RATIONALE.md that exist, and cites each entry
-// that is not one of process.
+// Bounds on what a reader is asked to read of the reasons.
+const (
+	maxDecisions = 150
+	maxWords     = 100 // of an entry
+)
+
+// TestDecisionsAreCited: code cites entries of docs/decisions that exist, and cites each entry that is not about the
+// process. There are no more of them, and none is longer, than somebody reads.
 func TestDecisionsAreCited(t *testing.T) {
-	text, err := os.ReadFile("RATIONALE.md")
+	pages, err := filepath.Glob("docs/decisions/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	process := map[string]bool{}
-	for _, m := range decisionEntry.FindAllStringSubmatch(string(text), -1) {
-		if _, twice := process[m[1]]; twice {
-			t.Errorf("D%s stands twice", m[1])
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
 		}
-		process[m[1]] = m[2] != ""
+		for _, m := range decisionEntry.FindAllStringSubmatch(string(text), -1) {
+			if _, twice := process[m[1]]; twice {
+				t.Errorf("D%s stands twice", m[1])
+			}
+			process[m[1]] = m[2] != ""
+		}
+		for _, entry := range strings.Split(string(text), "\n**D")[1:] {
+			if n := len(strings.Fields(entry)); n > maxWords {
+				number, _, _ := strings.Cut(entry, ".")
+				t.Errorf("%s: D%s has %d words, expected at most %d", page, number, n, maxWords)
+			}
+		}
 	}
-	if len(process) < 100 {
-		t.Fatalf("found %d entries", len(process))
+	if len(process) < 100 || len(process) > maxDecisions {
+		t.Fatalf("found %d entries, expected 100 to %d", len(process), maxDecisions)
 	}
 	cited := map[string]bool{}
 	for _, file := range goFiles(t) {

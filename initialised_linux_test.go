@@ -16,7 +16,7 @@ import (
 // TestStartInitialisesLittle: packages that are initialised before a start from an artifact, which it does not need for
 // the most part, make little when they are, and the large ones come later. A new page of memory takes as long as some
 // ten thousand instructions.
-// See RATIONALE D342 and D345.
+// See decision D104.
 func TestStartInitialisesLittle(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "program")

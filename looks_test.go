@@ -46,7 +46,7 @@ var outside = []string{
 
 // TestNoLookIsForgotten: the packages that compile a policy learn of the host by package hostview
 // alone. A look past it would be an input that kept compilations do not know of.
-// See RATIONALE D224.
+// See decision D224.
 func TestNoLookIsForgotten(t *testing.T) {
 	files := 0
 	for _, line := range list(t, "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}:{{.Dir}}{{end}}`, "./internal/host/hostfacts", "./backends/registry") {

@@ -13,8 +13,9 @@ type Assignment struct {
 	Value string // with nothing left to replace
 }
 
-// Assigned returns the variables of a tool whose values a compiler knows: TMPDIR, HOME, and those that rules give a value. tmp is the
-// directory for temporary files and home the tool's private home, either empty where there is none. takes says which rules the target has room for, nil for all.
+// Assigned returns the variables of a tool whose values a compiler knows: TMPDIR, HOME, and those that rules give a
+// value. tmp is the directory for temporary files and home the tool's private home, either empty where there is none.
+// takes says which rules the target has room for, nil for all.
 func Assigned(t *ir.Tool, tmp, home string, takes func(*ir.EnvRule) bool) []Assignment {
 	var out []Assignment
 	view := ir.NewEnvView(t.Env, t.Home, ir.Linux)

@@ -18,7 +18,7 @@ import (
 )
 
 // Form distinguishes artifacts for every host from those for one.
-// See RATIONALE D22.
+// See decision D22.
 type Form uint8
 
 // The forms.
@@ -116,7 +116,7 @@ type Backend interface {
 }
 
 // Refuser is a backend that finds its refusals without the work for an artifact and its ledger.
-// See RATIONALE D174.
+// See decision D94.
 type Refuser interface {
 	// Refusals are those that Compile has for the same arguments.
 	Refusals(t *ir.Tool, target Target) []Refusal

@@ -10,7 +10,7 @@ import (
 )
 
 // TestCheckHeader: a document of another format, version or form is refused by the part that
-// is wrong with it, and one that is no JSON is left to its reader.
+// is wrong with it, and a document that is no JSON is left to its reader.
 func TestCheckHeader(t *testing.T) {
 	kind := errors.New("not usable")
 	for _, c := range []struct{ format, version, form, want string }{

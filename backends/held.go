@@ -12,7 +12,7 @@ var Exact = ir.Held{Is: ir.Exact}
 // Stricter is a cell in which the platform permits less.
 func Stricter(why ...ir.CauseID) ir.Held { return ir.Because(ir.Stricter, "", why...) }
 
-// Supervised is a cell that a supervisor holds, and a gap without one.
+// Supervised is a cell that a supervisor holds, and a gap without a supervisor.
 func Supervised(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Supervised, gap, why...) }
 
 // Weaker is a cell in which the platform permits more.
@@ -73,8 +73,8 @@ func Join(all ...ir.Held) ir.Held {
 	return out
 }
 
-// Names is how a cell is held by means that know places and no patterns: names that patterns of protected paths match can be
-// made, changed and moved.
+// Names is how a cell is held by means that know places and no patterns: names that patterns of protected paths match
+// can be made, changed and moved.
 func Names(v *ir.View, c ir.Cell, held ir.Held, why ir.CauseID) ir.Held {
 	if OfNames(v, c) {
 		return Join(held, Weaker(ir.GapFSProtected, why))
@@ -86,7 +86,8 @@ func Names(v *ir.View, c ir.Cell, held ir.Held, why ir.CauseID) ir.Held {
 func OfNames(v *ir.View, c ir.Cell) bool {
 	r, ok := c.Rule.(*ir.FSRule)
 	return ok && r.Guards() && v.ProtectsNames() &&
-		(c.Aspect == ir.AspectCreate || c.Aspect == ir.AspectUpdate || c.Aspect == ir.AspectDelete || c.Aspect == ir.AspectMove)
+		(c.Aspect == ir.AspectCreate || c.Aspect == ir.AspectUpdate || c.Aspect == ir.AspectDelete ||
+			c.Aspect == ir.AspectMove)
 }
 
 func addMissing(to, causes []ir.Cause) []ir.Cause {

@@ -59,7 +59,7 @@ func write(v any, layout func(*printer)) ([]byte, error) {
 // largeText is the size in bytes from which a text is not copied out of the buffer in which it was laid out.
 const largeText = 1 << 20
 
-// printers keep their buffers: a build writes thousands of documents of about one size.
+// printers keep their buffers: a build writes thousands of documents of about the same size.
 var printers = sync.Pool{New: func() any { return &printer{} }}
 
 // span is the extent of a list or object, known before it is written.
@@ -73,7 +73,7 @@ type span struct {
 	// objects counts the objects directly in a list.
 	objects int
 	// start is the offset of the opening bracket, and after the index of the next list or object
-	// that is not in this one.
+	// that is not in this list or object.
 	start, after int
 }
 
@@ -252,7 +252,7 @@ func (p *printer) comma() {
 	}
 }
 
-// block writes a list or object with one member per line.
+// block writes a list or object with a member per line.
 func (p *printer) block(end, depth int) {
 	object := p.compact[p.at] == '{'
 	p.write(p.compact[p.at : p.at+1])

@@ -61,7 +61,8 @@ type Limit struct {
 // ledger that the system does not hold by itself.
 func NewLaunch(t *ir.Tool, target Target, ledger ir.Ledger) Launch {
 	l := Launch{
-		Tool: t.Name, Workspace: target.Place(ir.In("")), Environment: []Variable{}, Needs: []Row{}, Context: target.Context,
+		Tool: t.Name, Workspace: target.Place(ir.In("")), Environment: []Variable{}, Needs: []Row{},
+		Context: target.Context,
 	}
 	for _, r := range ledger {
 		if r.Is == ir.Supervised && r.Gap != "" || !r.Is.Held() {

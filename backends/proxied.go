@@ -9,8 +9,8 @@ import (
 // An egress proxy tells HTTP, TLS and other bytes apart, and looks no further where a rule has it
 // pass them. The functions here say for which rules that matters.
 
-// Carried reports whether the proxy takes connections for those of a scheme. It tells HTTP and TLS apart, and passes
-// other bytes for a rule with the scheme of streams; a rule without a scheme is about others as well.
+// Carried reports whether the proxy takes a connection as a connection of a scheme. It tells HTTP and TLS apart, and
+// passes other bytes for a rule with the scheme of streams; a rule without a scheme is about others as well.
 func Carried(scheme string) bool {
 	return slices.Contains([]string{"http", "https", ir.Stream}, scheme)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Sentences has the words for the causes of a ledger.
-// See RATIONALE D94.
+// See decision D94.
 type Sentences map[ir.CauseID]string
 
 // The parts of a sentence that a cause fills in.
@@ -29,7 +29,7 @@ func (s Sentences) Of(c ir.Cause) string {
 	return strings.NewReplacer(placePart, c.Place, capsPart, c.Caps.String()).Replace(text)
 }
 
-// All returns the sentences of several causes as one text.
+// All returns the sentences of several causes as a single text.
 func (s Sentences) All(causes []ir.Cause) string {
 	texts := make([]string, len(causes))
 	for i, c := range causes {
@@ -43,13 +43,13 @@ type Row struct {
 	Resource string      `json:"resource"`           // one of fs, net, env, commands, limits, process
 	Rules    []ir.RuleID `json:"rules"`              // identifiers, such as "fs[0]"
 	Aspects  []ir.Aspect `json:"aspects"`            // the parts of the rules that the row is about
-	Platform string      `json:"platform,omitempty"` // empty where the document is for one
+	Platform string      `json:"platform,omitempty"` // empty where the document is for a single platform
 	// From and To bound the feature levels, inclusive: Landlock ABI versions on linux, 0
 	// being a kernel without it; tiers on windows; always 0 elsewhere.
 	From int    `json:"from_level"`
 	To   int    `json:"to_level"`
 	Is   string `json:"is"` // the word of the enforcement
-	// Causes, Gap and Evidence are those of ir.Held.
+	// Causes, Gap and Evidence are as in ir.Held.
 	Causes   []string `json:"causes,omitempty"`
 	Gap      string   `json:"gap,omitempty"`
 	Evidence []string `json:"evidence,omitempty"`
@@ -58,7 +58,7 @@ type Row struct {
 }
 
 // NewRow returns a row in the form of documents. Its rules and aspects are the lists of the ledger.
-// See RATIONALE D330.
+// See decision D330.
 func NewRow(r ir.Row) Row {
 	out := Row{
 		Resource: r.Resource.String(), Rules: r.Rules, Aspects: r.Aspects, From: r.Levels.From, To: r.Levels.To,

@@ -39,16 +39,16 @@ func (r *Result) toolOf(d diag.Diagnostic) string {
 // anyServer is the detail of an entry whose source is none that is known.
 const anyServer = "*"
 
-// A name is that of a tool or server which says how it is run.
+// A name names a tool or server which says how it is run.
 type name struct {
 	server bool
-	// of is the server and tool of an entry of a server's tools, anyServer where its source is not understood, empty for
-	// others.
+	// of is the server and tool of an entry of a server's tools, anyServer where its source is not understood, empty
+	// for others.
 	of string
 }
 
-// nameOf is what a draft says of its name; false where it says nothing of how it is run. A name that the user's own file
-// alone mentions is that of a tool elsewhere.
+// nameOf is what a draft says of its name; false where it says nothing of how it is run. A name that only the user's
+// own file mentions belongs to a tool elsewhere.
 func nameOf(d *draft) (name, bool) {
 	if d.source == nil {
 		return name{server: d.server != nil}, d.server != nil || d.usersOwn
@@ -113,8 +113,8 @@ func (r *Result) Report(findings ...diag.Diagnostic) {
 	}
 }
 
-// leftOut reports whether an error takes a tool out of the program. The tool of an MCP server stays and may not be called:
-// without an entry the server's tools all may.
+// leftOut reports whether an error takes a tool out of the program. The tool of an MCP server stays and may not be
+// called: without an entry the server's tools all may.
 func (r *Result) leftOut(t *ir.Tool) bool {
 	if t.Source.Kind == ir.SourceMCP {
 		t.Disabled = t.Disabled || r.wrong[t.Name]
@@ -129,8 +129,8 @@ func (r *Result) AllWrong() []string {
 	return slices.DeleteFunc(all, func(name string) bool { return name == "" || name == rulesetsOnly })
 }
 
-// Wrong reports whether a tool is left out of the program because of an error in it, or a server because of one in an entry of
-// its tools: without the entry more of them could be called.
+// Wrong reports whether a tool is left out of the program because of an error in it, or a server because of an error in
+// an entry of its tools: without the entry more of them could be called.
 func (r *Result) Wrong(name string) bool {
 	for entry := range r.wrong {
 		if entry == name || r.concerns(entry, name) {
@@ -140,7 +140,8 @@ func (r *Result) Wrong(name string) bool {
 	return false
 }
 
-// WrongServers are the servers, with tools of theirs, of entries with errors. any is true if one of these may be of any server.
+// WrongServers are the servers, with their tools, of entries with errors. any is true if such an entry may be of any
+// server.
 func (r *Result) WrongServers() (details []string, any bool) {
 	for entry := range r.wrong {
 		switch of := r.named[entry].of; of {

@@ -18,7 +18,7 @@ type commandDraft struct {
 	scope scope
 }
 
-// applyCommands merges a commands table: by program, the later one wins whole.
+// applyCommands merges a commands table: by program, the later entry wins whole.
 func (d *draft) applyCommands(s scope, e *source.Entry) {
 	t := s.table(e.Value, "a table of programs such as { git = {} }")
 	if t == nil {
@@ -91,7 +91,7 @@ func (s scope) argPatterns(v *source.Value) []ir.ArgPattern {
 	return out
 }
 
-func (c *compilation) finishCommands(t *ir.Tool, d *draft) {
+func (c finisher) finishCommands(t *ir.Tool, d *draft) {
 	if d.commandsAt == nil {
 		return
 	}
@@ -106,7 +106,7 @@ func (c *compilation) finishCommands(t *ir.Tool, d *draft) {
 
 // checkProgram accepts a bare name, or a path relative to the workspace that stays
 // in it.
-func (c *compilation) checkProgram(d *commandDraft) bool {
+func (c finisher) checkProgram(d *commandDraft) bool {
 	bad := func(label, hint string) bool {
 		f := diag.New(diag.BadProgram, d.entry.At, d.entry.Span)
 		f.Path, f.Label, f.Hint = d.scope.path, label, hint
@@ -132,7 +132,8 @@ func (c *compilation) checkProgram(d *commandDraft) bool {
 	case err != nil:
 		return bad(err.Error(), "write the bare name to have it looked up in PATH")
 	case !found.Inside:
-		return bad("leads to "+found.Abs+", outside of the workspace", "write the bare name to have it looked up in PATH")
+		return bad("leads to "+found.Abs+", outside of the workspace",
+			"write the bare name to have it looked up in PATH")
 	}
 	return true
 }

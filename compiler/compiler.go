@@ -20,8 +20,8 @@ import (
 type Options struct {
 	// Root is the workspace root; it must exist.
 	Root string
-	// Part, unless empty, is a directory of Root, slash-separated, that is the workspace in its place: with Tree it need not be on the
-	// disk. Names of files count from Root.
+	// Part, unless empty, is a directory of Root, slash-separated, that is the workspace in its place: with Tree it
+	// need not be on the disk. Names of files count from Root.
 	Part string
 	// Layers selects the layers to read; its Root, Base, Tree and Host are set by Compile.
 	Layers source.Request
@@ -32,12 +32,12 @@ type Options struct {
 	// dropped with a warning. Where Approved is nil the policy is portable: it keeps every
 	// external rule as a symbol.
 	Approved func(rulePath, target string) (ok bool, was string)
-	// Unfit, unless nil, returns why no external rule may grant a set of capabilities at a
-	// canonical target; empty if one may.
+	// Unfit, unless nil, returns why no external rule may grant a set of capabilities at a canonical target; empty if a
+	// rule may.
 	Unfit func(target string, caps ir.CapSet) string
-	// Platforms are those whose limits apply; nil means all.
+	// Platforms are the platforms whose limits apply; nil means all.
 	Platforms []ir.Platform
-	// Apart lets an error in one tool stop that tool alone.
+	// Apart lets an error in a tool stop only that tool.
 	Apart bool
 	// Planned maps the paths of external rules to canonical targets, and has the workspace look as if
 	// it had them.
@@ -115,7 +115,9 @@ func Compile(opts Options) (*Result, error) {
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
 	opts.Layers.Root, opts.Layers.Tree, opts.Layers.Host = resolver.Root, opts.Tree, opts.Host
 	set, findings := source.Load(opts.Layers)
-	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns, Dangling: set.Dangling, Members: set.Members, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
+	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Patterns: set.Patterns,
+		Dangling: set.Dangling, Members: set.Members, Resolver: resolver, apart: opts.Apart,
+		disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
 	res.first, res.named = map[string]ir.Pos{}, map[string]name{}
@@ -130,13 +132,13 @@ func Compile(opts Options) (*Result, error) {
 	}
 	c.checkFolded(drafts)
 	c.checkAfter(drafts)
-	c.narrow(set.Layers)
+	narrower{c}.narrow(set.Layers)
 	for _, d := range drafts {
-		if t := c.finish(d); t != nil {
+		if t := (finisher{c}).finish(d); t != nil {
 			res.Program.Tools = append(res.Program.Tools, t)
 		}
 	}
-	res.Rulesets = c.rulesets(set.Layers)
+	res.Rulesets = ruleGatherer{c}.rulesets(set.Layers)
 	c.finishBindings()
 	res.Report(c.findings...)
 	return res, nil
@@ -160,12 +162,24 @@ func (o *Options) workspace() (*resolve.Resolver, error) {
 // First is the place in the lowest layer that mentions a tool.
 func (r *Result) First(tool string) ir.Pos { return r.first[tool] }
 
-// compilation is one run of Compile.
+// The stages of a compilation, which share what it has found so far.
+type (
+	// finisher makes a tool of a draft: rules get places and approvals.
+	finisher struct{ *compilation }
+	// linter looks for rules of a finished tool that take nothing, or that an order decides.
+	linter struct{ *compilation }
+	// ruleGatherer makes the rulesets.
+	ruleGatherer struct{ *compilation }
+	// narrower compares what the layers grant with and without a layer that may only narrow.
+	narrower struct{ *compilation }
+)
+
+// compilation is a run of Compile.
 type compilation struct {
 	opts     Options
 	res      *Result
 	findings diag.List
-	// grants are those of the external rules that lead somewhere.
+	// grants are the grants of the external rules that lead somewhere.
 	grants []Grant
 	// enable and run are settings in the table of defaults, and defaults what it says of access, nil for nothing.
 	enable   enabled
@@ -206,7 +220,7 @@ func (c *compilation) gather(layers []source.Layer) []*draft {
 	return drafts
 }
 
-// gatherLayer reads the tool tables of one layer in both spellings, and its servers.
+// gatherLayer reads the tool tables of a layer in both spellings, and its servers.
 func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 	long := c.toolTable(layer.Root, "conversation", "tools")
 	short := c.toolTable(layer.Root, "tools")
@@ -222,7 +236,8 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 		}
 		for i := range t.table.Entries {
 			e := &t.table.Entries[i]
-			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, foreign: c.foreign(layer), path: t.prefix + tomltext.Key(e.Key)}
+			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, foreign: c.foreign(layer),
+				path: t.prefix + tomltext.Key(e.Key)}
 			if t.prefix == serverPrefix {
 				c.gatherServer(tools, s, e, presets)
 			} else {
@@ -295,11 +310,12 @@ func (c *compilation) checkSpellings(long, short *source.Table) {
 	}
 }
 
-// inherited are the keys of access that may stand in the table of defaults: they grant nothing, or are the same for all.
+// inherited are the keys of access that may stand in the table of defaults: they grant nothing, or are the same for
+// all.
 var inherited = []string{"base", "limits", "sensitive_paths"}
 
 // applyDefaults reads the access of the table of defaults.
-// See RATIONALE D10.
+// See decision D10.
 func (c *compilation) applyDefaults(s scope, e *source.Entry) {
 	if c.defaults == nil {
 		c.defaults = newDraft("*", e)

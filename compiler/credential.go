@@ -11,7 +11,7 @@ import (
 )
 
 // credential reads the table that says which secret the egress proxy puts into requests.
-func (s scope) credential(v *source.Value) *ir.Credential {
+func (s netScope) credential(v *source.Value) *ir.Credential {
 	t := s.table(v, `a table such as { env = "TOKEN", as = "header", name = "Authorization" }`)
 	if t == nil {
 		return nil
@@ -24,9 +24,10 @@ func (s scope) credential(v *source.Value) *ir.Credential {
 		switch in := s.key(e.Key); e.Key {
 		case "env", "file", "command":
 			if sources++; sources > 1 {
-				in.report(diag.BadNetField, e.Value, "found a second source").Hint = "leave one of env, file and command"
+				in.report(diag.BadNetField, e.Value, "found a second source").Hint =
+					"leave one of env, file and command"
 			}
-			in.secret(c, e)
+			netScope{in}.secret(c, e)
 		case "as":
 			c.As, _ = in.oneOf(e.Value, "header", "basic", "query")
 		case "name":
@@ -34,7 +35,8 @@ func (s scope) credential(v *source.Value) *ir.Credential {
 		}
 	}
 	if sources == 0 {
-		s.report(diag.MissingField, v, "found a credential without a source").Hint = "add env = …, file = … or command = …"
+		s.report(diag.MissingField, v, "found a credential without a source").Hint =
+			"add env = …, file = … or command = …"
 	}
 	for _, key := range []string{"as", "name"} {
 		if t.Get(key) == nil {
@@ -50,7 +52,7 @@ func (s scope) credential(v *source.Value) *ir.Credential {
 }
 
 // secret reads the source of a secret.
-func (s scope) secret(c *ir.Credential, e *source.Entry) {
+func (s netScope) secret(c *ir.Credential, e *source.Entry) {
 	var r ir.EnvRule
 	switch v := e.Value; e.Key {
 	case "env":
@@ -76,7 +78,7 @@ func (s scope) secret(c *ir.Credential, e *source.Entry) {
 }
 
 // words reads a string that is split as a shell splits words, or an array of words.
-func (s scope) words(v *source.Value) []string {
+func (s netScope) words(v *source.Value) []string {
 	//exhaustive:ignore
 	switch v.Kind {
 	case source.StringKind:
@@ -99,13 +101,14 @@ func (s scope) words(v *source.Value) []string {
 
 // outside refuses files and commands outside of the sandbox in a layer that tools or a
 // repository can write.
-// See RATIONALE D105.
-func (s scope) outside(e *source.Entry) {
+// See decision D105.
+func (s netScope) outside(e *source.Entry) {
 	if !s.confined {
 		return
 	}
 	f := s.report(diag.CredentialLayer, e.Value, "found "+e.Key+" in a layer that lies in the workspace")
-	f.Hint = "write the rule in your own file, or in a file outside of the workspace that --config names; env may stay here"
+	f.Hint = "write the rule in your own file, or in a file outside of the workspace that --config names; env may " +
+		"stay here"
 }
 
 // badCarrier says why a part of a request cannot carry a credential, empty if it can.
@@ -129,8 +132,8 @@ func badCarrier(as, name string) string {
 	return ""
 }
 
-// framing are the headers that say where a request goes and where it ends, and those that one
-// connection keeps to itself (RFC 9110, 7.6.1).
+// framing are the headers that say where a request goes and where it ends, and the headers that a connection keeps to
+// itself (RFC 9110, 7.6.1).
 var framing = map[string]bool{
 	"host": true, "content-length": true, "transfer-encoding": true, "connection": true, "keep-alive": true, "te": true,
 	"trailer": true, "upgrade": true, "expect": true, "via": true, "http2-settings": true,

@@ -25,7 +25,7 @@ func externals(all []*fsDraft) []resolve.RulePath {
 // around returns the path of the nearest external rule around a rule that grants nothing and is
 // not external itself, empty if there is none. Such a rule needs no approval, wherever its path
 // leads, and may have the path of a rule that names its place by itself.
-// See RATIONALE D182.
+// See decision D180.
 func (d *fsDraft) around(externals []resolve.RulePath) string {
 	own, err := resolve.Spelling(d.path.Text)
 	if d.external || d.caps != 0 || err != nil {
@@ -43,7 +43,7 @@ func (d *fsDraft) around(externals []resolve.RulePath) string {
 
 // ruleAt finds the place that a rule's path leads to. A portable policy looks nothing up that
 // lies outside of the workspace by its name.
-func (c *compilation) ruleAt(d *fsDraft) (resolve.RulePath, bool) {
+func (c finisher) ruleAt(d *fsDraft) (resolve.RulePath, bool) {
 	s := d.scope.key("path")
 	path, err := resolve.Spelling(d.path.Text)
 	switch {
@@ -72,9 +72,9 @@ func (c *compilation) ruleAt(d *fsDraft) (resolve.RulePath, bool) {
 }
 
 // mayName reports whether a rule may name a place by itself, and adds a finding if it may not:
-// only an external rule may, and by an absolute path only one of the user's own layer.
-// See RATIONALE D180.
-func (c *compilation) mayName(d *fsDraft, path resolve.RulePath) bool {
+// only an external rule may, and by an absolute path only a rule of the user's own layer.
+// See decision D180.
+func (c finisher) mayName(d *fsDraft, path resolve.RulePath) bool {
 	s := d.scope.key("path")
 	_, home := strings.CutPrefix(path.Lexical, "~")
 	switch {
@@ -92,7 +92,7 @@ func (c *compilation) mayName(d *fsDraft, path resolve.RulePath) bool {
 }
 
 // targetsOf are the places to which external rules lead on this host; nil in a portable policy.
-func (c *compilation) targetsOf(rules []*ir.FSRule) *ir.Bindings {
+func (c finisher) targetsOf(rules []*ir.FSRule) *ir.Bindings {
 	if c.opts.Approved == nil {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (c *compilation) targetsOf(rules []*ir.FSRule) *ir.Bindings {
 // resolveBelow resolves a rule that grants nothing below the external rule of path outer. It
 // counts for the place that its path leads to, and where that is out of reach, for the path
 // itself. Without the rule around it there is nothing to take away.
-func (c *compilation) resolveBelow(d *fsDraft, outer string, targets *ir.Bindings) *ir.FSRule {
+func (c finisher) resolveBelow(d *fsDraft, outer string, targets *ir.Bindings) *ir.FSRule {
 	rule, s := d.rule(), d.scope.key("path")
 	path, _ := resolve.Spelling(d.path.Text)
 	rest, _ := resolve.Below(path.Lexical, outer)
@@ -142,9 +142,10 @@ func (c *compilation) resolveBelow(d *fsDraft, outer string, targets *ir.Binding
 	return rule
 }
 
-// badPath reports why a path cannot be that of a rule.
+// badPath reports why a path cannot be the path of a rule.
 func (s scope) badPath(v *source.Value, err error) {
-	const beside = "name a place of your home as ~/… with external = true, or make a symlink in the workspace and point an external rule at it"
+	const beside = "name a place of your home as ~/… with external = true, or make a symlink in the workspace and " +
+		"point an external rule at it"
 	code := diag.BadPath
 	hint := ""
 	var text *resolve.TextError
@@ -154,7 +155,8 @@ func (s scope) badPath(v *source.Value, err error) {
 	case errors.Is(err, resolve.ErrLeaves), errors.Is(err, resolve.ErrLeavesHome):
 		code, hint = diag.PathLeaves, beside
 	case errors.Is(err, resolve.ErrUser), errors.Is(err, resolve.ErrVariable):
-		code, hint = diag.HomePath, "a place of your home is written ~/… with external = true, a name of the workspace "+tomltext.String("./"+v.Text)
+		code, hint = diag.HomePath, "a place of your home is written ~/… with external = true, a name of the "+
+			"workspace "+tomltext.String("./"+v.Text)
 	case errors.Is(err, resolve.ErrNoHome):
 		hint = "set HOME to its absolute path"
 	case errors.Is(err, resolve.ErrLoop):

@@ -13,7 +13,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// draft is the content of the layers read so far about one tool.
+// draft is the content of the layers read so far about a tool.
 type draft struct {
 	name  string
 	first *source.Entry
@@ -89,7 +89,7 @@ func (d *draft) path() string {
 	return "tools." + tomltext.Key(d.name)
 }
 
-// apply merges one layer's table of the tool over the draft.
+// apply merges a layer's table of the tool over the draft.
 func (d *draft) apply(s scope, t *source.Table) {
 	d.enable.read(t)
 	for i := range t.Entries {
@@ -125,14 +125,16 @@ func (d *draft) apply(s scope, t *source.Table) {
 }
 
 var accessKeys = []string{
-	"extends", "fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late", "may",
+	"extends", "fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept",
+	"protected", "late", "may",
 }
 
 // accessKinds are the values that the keys of access take most often. Beside access a value of another
 // kind, such as a table of variables in env, is more likely another program's.
 var accessKinds = map[string]source.Kind{
-	"extends": source.ArrayKind, "fs": source.ArrayKind, "net": source.ArrayKind, "env": source.ArrayKind, "sensitive_paths": source.ArrayKind,
-	"tests": source.ArrayKind, "accept": source.ArrayKind, "may": source.ArrayKind, "commands": source.TableKind, "limits": source.TableKind,
+	"extends": source.ArrayKind, "fs": source.ArrayKind, "net": source.ArrayKind, "env": source.ArrayKind,
+	"sensitive_paths": source.ArrayKind, "tests": source.ArrayKind, "accept": source.ArrayKind, "may": source.ArrayKind,
+	"commands": source.TableKind, "limits": source.TableKind,
 	"base": source.StringKind, "home": source.StringKind, "protected": source.StringKind, "late": source.StringKind,
 }
 
@@ -188,7 +190,7 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 
 // finish turns a draft into a tool. Drafts that name no source define no tool and
 // yield nil: layers often carry settings of tools that another file defines.
-func (c *compilation) finish(d *draft) *ir.Tool {
+func (c finisher) finish(d *draft) *ir.Tool {
 	src, ok := c.finishSource(d)
 	if !ok {
 		return nil
@@ -217,7 +219,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 }
 
 // finishProtected takes the list of protected paths away where a layer says so.
-func (c *compilation) finishProtected(t *ir.Tool, d *draft) {
+func (c finisher) finishProtected(t *ir.Tool, d *draft) {
 	if d.unprotected == nil {
 		return
 	}
@@ -229,7 +231,7 @@ func (c *compilation) finishProtected(t *ir.Tool, d *draft) {
 
 // finishForeign refuses access on a tool that accessc does not start. Its entry in
 // the program carries no policy.
-func (c *compilation) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
+func (c finisher) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
 	for _, a := range d.access {
 		f := diag.New(diag.AccessNotLocal, a.entry.At, a.entry.Span)
 		f.Path, f.Label = a.path, "this tool's source is "+d.source.text
@@ -246,7 +248,7 @@ func (c *compilation) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
 	}
 }
 
-func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
+func (c finisher) finishSource(d *draft) (ir.Source, bool) {
 	if d.server != nil {
 		return ir.Source{Kind: ir.SourceLocal, Origin: *d.server}, true
 	}
@@ -266,7 +268,8 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 	for _, k := range []ir.SourceKind{ir.SourceLocal, ir.SourceBuiltin, ir.SourceMCP} {
 		if k.String() == word && (!dotted || detail != "") {
 			return ir.Source{
-				Kind: k, Detail: detail, Origin: ir.Origin{Layer: d.source.layer, Pos: d.source.value.At, Path: d.source.path},
+				Kind: k, Detail: detail,
+				Origin: ir.Origin{Layer: d.source.layer, Pos: d.source.value.At, Path: d.source.path},
 			}, true
 		}
 	}
@@ -277,15 +280,15 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 	return ir.Source{}, false
 }
 
-// elsewhere reports whether rules are about a tool of another workspace: the user's own layer alone has them, and no
+// elsewhere reports whether rules are about a tool of another workspace: only the user's own layer has them, and no
 // tool here has a name like it, of which the rules could be meant to take something away.
-// See RATIONALE D443.
-func (c *compilation) elsewhere(d *draft) bool {
+// See decision D12.
+func (c finisher) elsewhere(d *draft) bool {
 	return d.usersOwn && suggest.Hint(d.name, c.sourced) == ""
 }
 
 // finishLists fills in what needs no resolution.
-func (c *compilation) finishLists(t *ir.Tool, d *draft) {
+func (c finisher) finishLists(t *ir.Tool, d *draft) {
 	for _, p := range slices.Concat(d.everywhere, d.sensitive.Items()) {
 		t.Sensitive = append(t.Sensitive, ir.SensitivePattern{Pattern: p.text, Origin: p.origin})
 	}

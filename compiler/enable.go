@@ -4,7 +4,7 @@ import "github.com/accessc/accessc/compiler/source"
 
 // enabled is the value of a tool's enable. The host of the tool defines its full meaning; here
 // it decides which tools a grant to every tool includes.
-// See RATIONALE D30.
+// See decision D10.
 type enabled uint8
 
 const (

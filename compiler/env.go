@@ -54,7 +54,7 @@ func (s scope) envRule(v *source.Value) (*envDraft, bool) {
 	return d, ok
 }
 
-// envName reads a name, or a prefix with one trailing "*".
+// envName reads a name, or a prefix with a trailing "*".
 func (s scope) envName(r *ir.EnvRule, v *source.Value, text string) bool {
 	r.Name, r.Prefix = strings.CutSuffix(text, "*")
 	label := ""
@@ -81,7 +81,7 @@ func envRules(drafts []*envDraft) []ir.EnvRule {
 	return out
 }
 
-func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
+func (c finisher) finishEnv(t *ir.Tool, d *draft) {
 	t.Declared.Env = !d.env.Absent()
 	declared := envRules(d.env.Items())
 	t.Env = slices.Concat(envRules(c.presetEnv(t, d)), baseEnv(t.Base, declared), declared)
@@ -95,7 +95,7 @@ func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
 			c.findings.Add(f)
 		}
 		if before, ok := last[r.Subject()]; ok && before.Read != r.Read {
-			c.orderDecides(before, r, leafAt(r.Leaves, "name", r.Origin), "the later rule wins")
+			linter{c.compilation}.orderDecides(before, r, leafAt(r.Leaves, "name", r.Origin), "the later rule wins")
 		}
 		last[r.Subject()] = r
 	}
@@ -103,7 +103,7 @@ func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
 
 // baseEnv are the variables of the base that no declared rule takes away. A rule about a prefix takes
 // those below it, though their names are longer.
-// See RATIONALE D376.
+// See decision D376.
 func baseEnv(base ir.BaseName, declared []ir.EnvRule) []ir.EnvRule {
 	if base == ir.BaseNone {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestVariablesAdd: declared rules about variables add to those of the base, in tools, servers and beside
+// TestVariablesAdd: declared rules about variables add to the rules of the base, in tools, servers and beside
 // presets, and a rule that grants nothing takes away each variable that it covers.
-// See RATIONALE D376.
+// See decision D376.
 func TestVariablesAdd(t *testing.T) {
 	emptyEnvironment(t)
 	const base, local = "PATH HOME USER LANG LC_ALL TZ TERM", "[tools.t]\nsource = \"local\"\ncommand = \"ls\"\n"

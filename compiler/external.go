@@ -14,7 +14,7 @@ import (
 
 // CommonDir is the path by which an external rule names the common directory of a linked work tree's repository, as
 // if a symlink were there. A workspace that has its repository in .git, where the name is free, needs no such rule.
-// See RATIONALE D413.
+// See decision D410.
 const CommonDir = ".git/common"
 
 // Binding is the target of an external rule's path on this host, and the grants that approval
@@ -30,11 +30,11 @@ type Binding struct {
 	Approved bool
 	// Was is the target that was approved instead, empty if none was.
 	Was string
-	// Grants are those of all tools at and below the rule path, by tool and path.
+	// Grants are the grants of all tools at and below the rule path, by tool and path.
 	Grants []Grant
 }
 
-// Grant is one tool's access by one external rule.
+// Grant is a tool's access by an external rule.
 type Grant struct {
 	Tool     string    // the tool's name
 	RulePath string    // the lexical path
@@ -44,7 +44,7 @@ type Grant struct {
 	Preset, Reason string
 }
 
-// Covers reports whether other needs no approval once b has one: it lies below, by its path and
+// Covers reports whether other needs no approval once b has an approval: it lies below, by its path and
 // by its target alike, so a tool that may follow b gets there anyway. To drop its rule instead
 // would leave the place to b's, which may grant more.
 func (b Binding) Covers(other Binding) bool {
@@ -54,16 +54,17 @@ func (b Binding) Covers(other Binding) bool {
 }
 
 // approve decides whether an external rule enters the policy. A portable policy
-// keeps it as a symbol; a resolved one needs the binding to be approved. A rule
+// keeps it as a symbol; a resolved policy needs the binding to be approved. A rule
 // that is not is dropped with a warning, and its list stays declared.
-func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.RulePath) bool {
+func (c finisher) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.RulePath) bool {
 	if c.opts.Approved == nil {
 		return true
 	}
 	b := c.binding(found)
 	vouched := d.vouched && c.named(found)
 	if why := c.unfit(b.Target, d.caps); why != "" {
-		s.report(diag.UnfitTarget, d.path, "leads to "+b.Target+", "+why).Hint = "name the directories that the tool needs"
+		s.report(diag.UnfitTarget, d.path, "leads to "+b.Target+", "+why).Hint =
+			"name the directories that the tool needs"
 		return false
 	}
 	if vouched {
@@ -89,7 +90,7 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 	return false
 }
 
-func (c *compilation) unfit(target string, caps ir.CapSet) string {
+func (c finisher) unfit(target string, caps ir.CapSet) string {
 	if c.opts.Unfit == nil {
 		return ""
 	}
@@ -97,7 +98,7 @@ func (c *compilation) unfit(target string, caps ir.CapSet) string {
 }
 
 // binding records the target of an external rule's path, once for all rules of that path.
-func (c *compilation) binding(found resolve.RulePath) Binding {
+func (c finisher) binding(found resolve.RulePath) Binding {
 	for _, b := range c.res.Bindings {
 		if b.RulePath == found.Lexical {
 			return b
@@ -116,8 +117,8 @@ func (c *compilation) binding(found resolve.RulePath) Binding {
 
 // covered reports whether a directory on the way to a rule's path is approved as it
 // leads now, and the rule stays below its target.
-// See RATIONALE D17.
-func (c *compilation) covered(b Binding) bool {
+// See decision D180.
+func (c finisher) covered(b Binding) bool {
 	for dir := path.Dir(b.RulePath); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		outer, err := c.res.Resolver.Rule(dir)
 		if err != nil || outer.Inside {
@@ -132,7 +133,7 @@ func (c *compilation) covered(b Binding) bool {
 }
 
 // finishBindings lists for each binding the grants that it opens: the rules of its own path and
-// those below it. Of two rules of one tool for one path the later one wins.
+// those below it. Of two rules of a tool for the same path the later rule wins.
 func (c *compilation) finishBindings() {
 	slices.SortFunc(c.res.Bindings, func(a, b Binding) int { return strings.Compare(a.RulePath, b.RulePath) })
 	last := map[[2]string]Grant{}

@@ -21,7 +21,7 @@ type fsDraft struct {
 	external bool
 	mount    bool
 	caps     ir.CapSet
-	// preset and reason are those of a preset's rule. vouched is true where the user's own layer or command line
+	// preset and reason belong to a preset's rule. vouched is true where the user's own layer or command line
 	// names the preset.
 	preset, reason string
 	vouched        bool
@@ -48,7 +48,7 @@ func fsWinner(d *fsDraft) string {
 	return path.Lexical + strings.Join(append([]string{""}, d.names...), "\x00")
 }
 
-// fsRule reads one fs rule. The alias write sets the default of create, update and delete; a
+// fsRule reads an fs rule. The alias write sets the default of create, update and delete; a
 // value written for one of them wins.
 func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
 	t := s.table(v, `a table such as { path = "src", read = true }`)
@@ -112,8 +112,8 @@ func sortLeaves(l []ir.Leaf) {
 }
 
 // finishFS resolves the declared rules, or leaves the default in place. Rules below external ones
-// are resolved last, when the targets of those are known.
-func (c *compilation) finishFS(t *ir.Tool, d *draft) {
+// are resolved last, when the targets of the external rules are known.
+func (c finisher) finishFS(t *ir.Tool, d *draft) {
 	drafts := slices.Concat(d.presetFS(), d.fs.Items())
 	if t.Declared.FS = !d.fs.Absent(); !t.Declared.FS && len(drafts) == 0 {
 		return
@@ -140,12 +140,12 @@ func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 			drafts[i].checkTakes(r, rules)
 		}
 	}
-	c.lintFS(t.FS)
+	linter{c.compilation}.lintFS(t.FS)
 	c.ownProgram(t)
 	if c.targets(ir.Darwin, ir.Windows) {
-		c.lintFolding(t)
+		linter{c.compilation}.lintFolding(t)
 	}
-	c.checkOverlap(t)
+	linter{c.compilation}.checkOverlap(t)
 }
 
 // rule is the rule as far as it is known before its path is resolved.
@@ -157,7 +157,7 @@ func (d *fsDraft) rule() *ir.FSRule {
 }
 
 // resolveFS resolves the path of a rule. A rule that must not enter the policy is nil.
-func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
+func (c finisher) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 	rule, s := d.rule(), d.scope.key("path")
 	if d.scope.layer == ir.LayerPreset && !c.there(d) {
 		return nil
@@ -177,7 +177,8 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 	switch {
 	case found.Inside && d.external && (found.Direct || found.Kind != ir.Absent):
 		f := s.report(diag.ExternalInside, d.path, "leads to "+found.At.Short()+" in the workspace")
-		f.Hint = "external belongs on a rule whose own path is a symlink that leaves the workspace; remove it, or name the symlink"
+		f.Hint = "external belongs on a rule whose own path is a symlink that leaves the workspace; remove it, or " +
+			"name the symlink"
 		if found.Direct {
 			f.Hint = "write path = " + tomltext.String(found.At.Spelled()) + " without external"
 		}
@@ -202,8 +203,10 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 
 // checkTakes refuses a rule that was to take away what another grants, by a pattern: rules have none.
 func (d *fsDraft) checkTakes(r *ir.FSRule, rules []*ir.FSRule) {
-	if d.glob && slices.ContainsFunc(rules, func(o *ir.FSRule) bool { return o != nil && r.At.Under(o.At) && !r.Caps.Contains(o.Caps) }) {
-		f := d.scope.key("path").report(diag.TakesNothing, d.path, "no file has that very name, so the rule takes nothing away")
+	takes := func(o *ir.FSRule) bool { return o != nil && r.At.Under(o.At) && !r.Caps.Contains(o.Caps) }
+	if d.glob && slices.ContainsFunc(rules, takes) {
+		f := d.scope.key("path").report(diag.TakesNothing, d.path,
+			"no file has that very name, so the rule takes nothing away")
 		f.Hint = "name each file, or the directory that holds them"
 		if by := asNames(d.path.Text); by != "" {
 			f.Hint = "write " + by
@@ -212,7 +215,7 @@ func (d *fsDraft) checkTakes(r *ir.FSRule, rules []*ir.FSRule) {
 }
 
 // lintFS warns about rules whose effect differs from their appearance.
-func (c *compilation) lintFS(rules []ir.FSRule) {
+func (c linter) lintFS(rules []ir.FSRule) {
 	last := map[string]*ir.FSRule{}
 	for i := range rules {
 		r := &rules[i]
@@ -232,7 +235,7 @@ func (c *compilation) lintFS(rules []ir.FSRule) {
 }
 
 // orderDecides warns about two rules of equal specificity that differ.
-func (c *compilation) orderDecides(before, after ir.Rule, at ir.Pos, label string) {
+func (c linter) orderDecides(before, after ir.Rule, at ir.Pos, label string) {
 	f := diag.New(diag.OrderDecides, at, len(writtenSubject(after))+len(`""`))
 	f.Path, f.Label = after.Source().Path, label
 	f.Related = []diag.Related{{At: before.Source().Pos, Note: "the rule that it overrides"}}
@@ -264,7 +267,7 @@ func leafAt(leaves []ir.Leaf, key string, or ir.Origin) ir.Pos {
 }
 
 // lintFolding refuses rule paths that some systems cannot tell apart.
-func (c *compilation) lintFolding(t *ir.Tool) {
+func (c linter) lintFolding(t *ir.Tool) {
 	seen := map[string]*ir.FSRule{}
 	for i := range t.FS {
 		r := &t.FS[i]
@@ -298,7 +301,7 @@ func alike(rules []*ir.FSRule, r *ir.FSRule, target string) bool {
 
 // checkOverlap refuses external rules that reach one place by different names with
 // different capabilities: the system sees the place, not the name.
-func (c *compilation) checkOverlap(t *ir.Tool) {
+func (c linter) checkOverlap(t *ir.Tool) {
 	targets := map[string]string{}
 	for _, b := range c.res.Bindings {
 		targets[b.RulePath] = b.Target

@@ -14,9 +14,8 @@ type written interface {
 	value() *source.Value
 }
 
-// mergeList reads one layer's list, in either written form, and merges it over list. winner,
-// where order matters, names the subject that an item competes for: among items with the same
-// winner the last one decides.
+// mergeList reads a layer's list, in either written form, and merges it over list. winner,
+// where order matters, names the subject that an item competes for: among items with the same winner the last decides.
 func mergeList[T written](
 	s scope, e *source.Entry, list *merge.List[T],
 	read func(scope, *source.Value) (T, bool), winner func(T) string,
@@ -26,7 +25,8 @@ func mergeList[T written](
 		return
 	}
 	if winner != nil && e.Value.Kind == source.ArrayKind && len(e.Value.Array) == 0 {
-		d := s.report(diag.EmptyList, e.Value, "this adds nothing to other layers; where none has a rule, the default applies")
+		d := s.report(diag.EmptyList, e.Value,
+			"this adds nothing to other layers; where none has a rule, the default applies")
 		d.Hint = "remove it, or write a rule that denies"
 	}
 	merged, drops := merge.Over(*list, next, func(item T) string { return item.value().Key() })
@@ -127,13 +127,13 @@ func (s scope) dedup(t *source.Table) merge.Tri {
 // grants is how a rule of an ordered list compares with another one of the same subject.
 type grants interface {
 	written
-	// exceeds reports whether the rule may grant something that the other one does not.
+	// exceeds reports whether the rule may grant something that the other rule does not.
 	exceeds(other grants) bool
 }
 
 // checkDrop reports a dropped duplicate that would have won against something between it and the item that it equals.
 // It is an error where more is granted without it.
-// See RATIONALE D402.
+// See decision D39.
 func checkDrop[T written](s scope, d merge.Drop[T], winner func(T) string) {
 	mine, key := winner(d.Item), d.Item.value().Key()
 	for _, between := range d.List[d.Kept+1 : d.Index] {
@@ -153,7 +153,7 @@ func checkDrop[T written](s scope, d merge.Drop[T], winner func(T) string) {
 	}
 }
 
-// widened reports whether the rule that wins without dropped ones exceeds the one that wins with them.
+// widened reports whether the rule that wins without dropped rules exceeds the rule that wins with them.
 func widened[T written](d merge.Drop[T], winner func(T) string) bool {
 	with, without := d.Item, d.Item
 	seen := map[string]bool{}
@@ -192,7 +192,7 @@ func (s scope) sensitivePath(v *source.Value) (*textDraft, bool) {
 	return &textDraft{v, text, s.origin(v.At)}, true
 }
 
-// See RATIONALE D11.
+// See decision D25.
 func (s scope) acceptance(v *source.Value) (*textDraft, bool) {
 	text, ok := s.str(v)
 	if !ok {

@@ -37,15 +37,15 @@ func mayWinner(d *mayDraft) string {
 	return fsWinner(d.fs)
 }
 
-// mayRule reads one rule of access.may: an fs rule on a place of the workspace, or a net rule on a
+// mayRule reads a rule of access.may: an fs rule on a place of the workspace, or a net rule on a
 // host.
-// See RATIONALE D203, D216.
+// See decisions D202 and D216.
 func (s scope) mayRule(v *source.Value) (*mayDraft, bool) {
 	if v.Kind == source.TableKind {
 		if v.Table.Get("host") != nil {
-			return s.mayHost(v)
+			return mayScope{s}.mayHost(v)
 		}
-		if !s.mayPath(v.Table) {
+		if !(mayScope{s}).mayPath(v.Table) {
 			return nil, false
 		}
 	}
@@ -54,8 +54,8 @@ func (s scope) mayRule(v *source.Value) (*mayDraft, bool) {
 }
 
 // mayPath refuses what cannot be granted during a run.
-// See RATIONALE D473.
-func (s scope) mayPath(t *source.Table) bool {
+// See decision D202.
+func (s mayScope) mayPath(t *source.Table) bool {
 	why := map[string]string{
 		"name":    "the tool gets its variables when it starts, and no other ones later",
 		"program": "the programs of access.commands are settled when the tool starts",
@@ -86,7 +86,7 @@ func (s scope) mayPath(t *source.Table) bool {
 }
 
 // mayHost reads a rule on a host: which connections, not what is looked at in them.
-func (s scope) mayHost(v *source.Value) (*mayDraft, bool) {
+func (s mayScope) mayHost(v *source.Value) (*mayDraft, bool) {
 	for i := range v.Table.Entries {
 		e := &v.Table.Entries[i]
 		if slices.Contains([]string{"path_prefix", "methods", "inspect", "opaque", "credential", "listen"}, e.Key) {
@@ -99,12 +99,12 @@ func (s scope) mayHost(v *source.Value) (*mayDraft, bool) {
 	return &mayDraft{net: d}, ok
 }
 
-func (s scope) notMay(v *source.Value, label, hint string) {
+func (s mayScope) notMay(v *source.Value, label, hint string) {
 	s.report(diag.BadMay, v, label).Hint = hint
 }
 
 // finishMay resolves the rules that can be granted during a run.
-func (c *compilation) finishMay(t *ir.Tool, d *draft) {
+func (c finisher) finishMay(t *ir.Tool, d *draft) {
 	for _, r := range d.may.Items() {
 		if r.net != nil {
 			t.MayNet = append(t.MayNet, r.net.rule)
@@ -115,21 +115,22 @@ func (c *compilation) finishMay(t *ir.Tool, d *draft) {
 			t.May = append(t.May, *rule)
 		}
 	}
-	c.lintFS(t.May)
+	linter{c.compilation}.lintFS(t.May)
 	hosts := &ir.Tool{Net: t.MayNet}
-	c.lintNet(hosts)
-	c.lintPassing(hosts)
+	linter{c.compilation}.lintNet(hosts)
+	linter{c.compilation}.lintPassing(hosts)
 }
 
 // guarded reports a rule that would have a protected path be written.
-func (c *compilation) guarded(t *ir.Tool, d *fsDraft, rule *ir.FSRule) bool {
+func (c finisher) guarded(t *ir.Tool, d *fsDraft, rule *ir.FSRule) bool {
 	if !t.Protects || rule.Caps&ir.Write == 0 {
 		return false
 	}
 	for _, p := range slices.Concat(ir.ProtectedPaths(), t.Protected) {
 		if p.Covers(rule.At) {
-			d.scope.key("path").notMay(d.path, "found "+p.Path+", which is protected: "+p.Why,
-				"if the tool has to change it, write a rule in access.fs, which a reviewer sees; here remove create, update, delete and write")
+			mayScope{d.scope.key("path")}.notMay(d.path, "found "+p.Path+", which is protected: "+p.Why,
+				"if the tool has to change it, write a rule in access.fs, which a reviewer sees; here remove create, "+
+					"update, delete and write")
 			return true
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // namePatterns reads the patterns of a rule by name, sorted and each once. It is false where an item is none, or
-// there are none: the rule would be another one.
+// there are none: the rule would then be a different rule.
 func (s scope) namePatterns(v *source.Value) (out []string, ok bool) {
 	if v.Kind != source.ArrayKind {
 		s.expect(v, `a list of patterns such as [".env", "*.pem"]`)
@@ -59,8 +59,8 @@ func namesHint(pattern string) string {
 	}
 }
 
-// asNames is a pattern of paths in the form of rules by name, empty if it cannot be one: a directory, and below
-// it a pattern of one name.
+// asNames is a pattern of paths in the form of rules by name, empty if it has no such form: a directory, and below it a
+// pattern of a single name.
 func asNames(pattern string) string {
 	dir, name := path.Split(pattern)
 	dir = strings.TrimSuffix(strings.TrimSuffix(dir, "/"), "**")

@@ -13,8 +13,8 @@ import (
 
 // narrow proves that untrusted layers only narrow. Each is left out once, of the layers up
 // to it and of all layers: a denial that it drops may only show once a later layer grants.
-// See RATIONALE D39.
-func (c *compilation) narrow(layers []source.Layer) {
+// See decision D39.
+func (c narrower) narrow(layers []source.Layer) {
 	for i, l := range layers {
 		if !l.Narrow {
 			continue
@@ -27,7 +27,7 @@ func (c *compilation) narrow(layers []source.Layer) {
 	}
 }
 
-// drawn are the tools of some layers, and those of them that are not enabled.
+// drawn are the tools of some layers, and which of them are not enabled.
 type drawn struct {
 	tools    map[string]*ir.Tool
 	disabled map[string]bool
@@ -35,13 +35,14 @@ type drawn struct {
 
 // draw compiles some of the layers for comparison: portably, and without the findings that only
 // the missing layers cause.
-func (c *compilation) draw(layers []source.Layer) drawn {
+func (c narrower) draw(layers []source.Layer) drawn {
 	opts := c.opts
 	opts.Approved = nil
-	sub := &compilation{opts: opts, res: &Result{Files: source.Files{}, Resolver: c.res.Resolver, disabled: map[string]bool{}}}
+	sub := &compilation{opts: opts, res: &Result{Files: source.Files{}, Resolver: c.res.Resolver,
+		disabled: map[string]bool{}}}
 	out := drawn{tools: map[string]*ir.Tool{}, disabled: sub.res.disabled}
 	for _, d := range sub.gather(layers) {
-		if t := sub.finish(d); t != nil {
+		if t := (finisher{sub}).finish(d); t != nil {
 			out.tools[t.Name] = t
 		}
 	}
@@ -54,7 +55,7 @@ func (c *compilation) draw(layers []source.Layer) drawn {
 }
 
 // onlyNarrows reports permissions that the tools have with a layer and not without it.
-func (c *compilation) onlyNarrows(l source.Layer, without, with drawn) {
+func (c narrower) onlyNarrows(l source.Layer, without, with drawn) {
 	for _, name := range slices.Sorted(maps.Keys(with.tools)) {
 		old, new := without.tools[name], with.tools[name]
 		if old == nil {
@@ -101,7 +102,8 @@ func unbound(old, new *ir.Tool) []string {
 		out = append(out, `would set run to "`+new.Run+`"`)
 	}
 	for _, a := range old.Tests {
-		if !slices.ContainsFunc(new.Tests, func(b ir.Assertion) bool { return a.Allow == b.Allow && a.Question == b.Question }) {
+		same := func(b ir.Assertion) bool { return a.Allow == b.Allow && a.Question == b.Question }
+		if !slices.ContainsFunc(new.Tests, same) {
 			out = append(out, `would drop the test "`+a.Question+`"`)
 		}
 	}
@@ -121,7 +123,7 @@ func sameCommand(a, b *ir.Command) bool {
 }
 
 // widens reports a widening at the rule of the layer that makes it, or at the tool.
-func (c *compilation) widens(l source.Layer, tool, what string, d *compare.Difference) {
+func (c narrower) widens(l source.Layer, tool, what string, d *compare.Difference) {
 	at, path := toolIn(l, tool)
 	f := diag.New(diag.Widens, at, 1)
 	f.Path, f.Label = path, what

@@ -173,7 +173,7 @@ func byName(t *ir.Tool) *ir.Tool {
 	return &out
 }
 
-// within reports whether a policy permits nothing that another one does not, by asking
+// within reports whether a policy permits nothing that another policy does not, by asking
 // both about everything.
 func within(without, with *ir.Tool, ops []ir.Operation) bool {
 	for _, p := range ir.Platforms {
@@ -263,8 +263,8 @@ func TestUntrusted(t *testing.T) {
 			}
 			return p.Tools[0]
 		}
-		// Only --set comes after --untrusted; to have a layer after it, the user does not trust
-		// one of those of --config.
+		// Only --set comes after --untrusted; to have a layer after it, the user does not trust one of the layers of
+		// --config.
 		want := within(tool(), tool("narrow.toml"), ops)
 		var res *compiler.Result
 		if !rapid.Bool().Draw(rt, "another one comes later") {

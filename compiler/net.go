@@ -26,17 +26,18 @@ func (d *netDraft) exceeds(grants) bool { return d.rule.Allow }
 
 func netWinner(d *netDraft) string { return d.rule.Subject() }
 
-// See RATIONALE D13.
+// See decision D12.
 func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	t := s.table(v, `a table such as { host = "example.com", allow = true }`)
 	if t == nil {
 		return nil, false
 	}
-	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "methods", "inspect", "opaque", "credential", "listen", "allow")
+	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "methods", "inspect", "opaque", "credential",
+		"listen", "allow")
 	d := &netDraft{v: v, rule: ir.NetRule{Origin: s.origin(v.At)}}
 	for i := range t.Entries {
 		e := &t.Entries[i]
-		s.key(e.Key).netField(&d.rule, e)
+		netScope{s.key(e.Key)}.netField(&d.rule, e)
 		d.rule.Leaves = append(d.rule.Leaves, ir.Leaf{Key: e.Key, At: e.Value.At})
 	}
 	sortLeaves(d.rule.Leaves)
@@ -47,11 +48,11 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	default:
 		s.missing(v, "a net rule", "host")
 	}
-	s.checkNet(t, &d.rule)
+	netScope{s}.checkNet(t, &d.rule)
 	return d, d.rule.Host.Kind != 0
 }
 
-func (s scope) netField(r *ir.NetRule, e *source.Entry) {
+func (s netScope) netField(r *ir.NetRule, e *source.Entry) {
 	switch e.Key {
 	case "host":
 		if text, ok := s.str(e.Value); ok {
@@ -101,7 +102,7 @@ func (s scope) netField(r *ir.NetRule, e *source.Entry) {
 }
 
 // methods reads the methods of requests.
-func (s scope) methods(v *source.Value) []string {
+func (s netScope) methods(v *source.Value) []string {
 	out := s.strs(v)
 	if v.Kind == source.ArrayKind && len(v.Array) == 0 {
 		s.report(diag.BadNetField, v, "found no method").Hint = "remove the key: a rule without it is about all methods"
@@ -122,12 +123,12 @@ func netRules(drafts []*netDraft) []ir.NetRule {
 	return out
 }
 
-func (c *compilation) finishNet(t *ir.Tool, d *draft) {
+func (c finisher) finishNet(t *ir.Tool, d *draft) {
 	t.Declared.Net = !d.net.Absent()
 	t.Net = netRules(slices.Concat(d.presetNet(), d.net.Items()))
-	c.lintNet(t)
-	c.lintPassing(t)
-	c.checkGrants(t, netRules(slices.Concat(d.allPresetNet(), d.net.Items())))
+	linter{c.compilation}.lintNet(t)
+	linter{c.compilation}.lintPassing(t)
+	linter{c.compilation}.checkGrants(t, netRules(slices.Concat(d.allPresetNet(), d.net.Items())))
 }
 
 // hostHint is how a URL, or a host with a port, is written as a rule; empty for other texts.
@@ -154,13 +155,15 @@ func hostHint(text string) string {
 	return out
 }
 
-// checkGrants refuses a rule that says neither that it allows nor that it denies where nothing is allowed: it was meant to be
-// a grant. A denied name also takes away what is its alias, so where any host is allowed it may mean what it says.
-func (c *compilation) checkGrants(t *ir.Tool, all []ir.NetRule) {
+// checkGrants refuses a rule that says neither that it allows nor that it denies where nothing is allowed: it was meant
+// to be a grant. A denied name also takes away what is its alias, so where any host is allowed it may mean what it
+// says.
+func (c linter) checkGrants(t *ir.Tool, all []ir.NetRule) {
 	for i := range t.Net {
 		r := &t.Net[i]
 		said := slices.ContainsFunc(r.Leaves, func(l ir.Leaf) bool { return l.Key == "allow" })
-		if said || r.Host.Kind == ir.HostAny || slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Allow && o.Listen == r.Listen }) {
+		if said || r.Host.Kind == ir.HostAny ||
+			slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Allow && o.Listen == r.Listen }) {
 			continue
 		}
 		f := diag.New(diag.TakesNothing, leafAt(r.Leaves, "host", r.Origin), 1)

@@ -8,11 +8,10 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// lintNet warns about pairs of equal specificity, one allowing and one denying,
-// that some target matches both of. Such pairs share a host, and their paths lie
-// on one line and differ by at most the three other things that count.
-func (c *compilation) lintNet(t *ir.Tool) {
-	// at lists the rules of a path, under those of the paths below it.
+// lintNet warns about pairs of equal specificity, an allowing and a denying rule, that some target matches both of.
+// Such pairs share a host, and their paths lie on one line and differ by at most the three other things that count.
+func (c linter) lintNet(t *ir.Tool) {
+	// at lists the rules of a path, under the rules of the paths below it.
 	at, under := map[string][]*ir.NetRule{}, map[string][]*ir.NetRule{}
 	for i := range t.Net {
 		r := &t.Net[i]
@@ -28,8 +27,8 @@ func (c *compilation) lintNet(t *ir.Tool) {
 	}
 }
 
-// remember keeps the latest few rules of a key: a lint that names one pair of a
-// hundred thousand equal rules is as good as one that names all.
+// remember keeps the latest few rules of a key: a lint that names a single pair of a hundred thousand equal rules is as
+// good as a lint that names all.
 func remember(m map[string][]*ir.NetRule, key string, r *ir.NetRule) {
 	const few = 8
 	list := append(m[key], r)
@@ -37,10 +36,11 @@ func remember(m map[string][]*ir.NetRule, key string, r *ir.NetRule) {
 }
 
 func netKey(r *ir.NetRule, segments int) string {
-	return strconv.FormatBool(r.Listen) + r.Host.String() + " " + strconv.Itoa(segments) + " " + strings.Join(r.Path[:segments], "/")
+	return strconv.FormatBool(r.Listen) + r.Host.String() + " " + strconv.Itoa(segments) + " " +
+		strings.Join(r.Path[:segments], "/")
 }
 
-func (c *compilation) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
+func (c linter) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
 	for _, before := range earlier {
 		if before.Allow == after.Allow || !before.Ties(after) {
 			continue
@@ -53,14 +53,15 @@ func (c *compilation) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
 		if after.Listen {
 			subject = "listening there is "
 		}
-		c.orderDecides(before, after, leafAt(after.Leaves, "host", after.Origin), subject+verb+", since this rule is later")
+		c.orderDecides(before, after, leafAt(after.Leaves, "host", after.Origin),
+			subject+verb+", since this rule is later")
 	}
 }
 
 // lintPassing warns of rules by which more or less passes than they say: paths that the proxy does
 // not see, and protocols that it does not know.
-// See RATIONALE D106.
-func (c *compilation) lintPassing(t *ir.Tool) {
+// See decision D106.
+func (c linter) lintPassing(t *ir.Tool) {
 	inspected := map[netTarget]bool{}
 	for _, r := range t.Net {
 		if r.Inspect {
@@ -76,16 +77,20 @@ func (c *compilation) lintPassing(t *ir.Tool) {
 		r := &t.Net[i]
 		switch {
 		case len(r.Path) > 0 && (r.Scheme == "" || r.Scheme == "https") && !inspected[targetOf(*r)]:
-			warn(diag.NetUnseen, r, "path_prefix", "by https all paths of "+r.Host.String()+" are reached, or none", "add inspect = true")
+			warn(diag.NetUnseen, r, "path_prefix", "by https all paths of "+r.Host.String()+" are reached, or none",
+				"add inspect = true")
 		case !r.Allow || r.Listen || r.Scheme == "http" || r.Scheme == ir.Stream:
 		case r.Opaque && !r.Inspect && inspected[targetOf(*r)]:
-			warn(diag.NetOnlyWeb, r, "opaque", "another rule has "+r.Host.String()+" inspected", "remove one of the two")
+			warn(diag.NetOnlyWeb, r, "opaque", "another rule has "+r.Host.String()+" inspected",
+				"remove one of the two")
 		case r.Scheme == "https":
 		case r.Scheme != "":
-			warn(diag.NetOnlyWeb, r, "scheme", "no connection is taken for one of "+r.Scheme+": those of http, https and tcp are told apart",
+			warn(diag.NetOnlyWeb, r, "scheme",
+				"no connection is taken for one of "+r.Scheme+": those of http, https and tcp are told apart",
 				`write scheme = "tcp"; for a protocol that begins as HTTP, such as wss, "https" or "http"`)
 		case onlyWeb(r):
-			warn(diag.NetOnlyWeb, r, "port", "only HTTP and TLS pass there", `add scheme = "tcp" for another protocol, else scheme = "https" or "http"`)
+			warn(diag.NetOnlyWeb, r, "port", "only HTTP and TLS pass there",
+				`add scheme = "tcp" for another protocol, else scheme = "https" or "http"`)
 		}
 	}
 }

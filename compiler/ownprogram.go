@@ -8,9 +8,9 @@ import (
 )
 
 // ownProgram lets a tool read and execute the file of the workspace that its command names, with whatever else the rule
-// around it grants. A rule on that very path decides by itself, and so does one that closes the place.
-// See RATIONALE D380.
-func (c *compilation) ownProgram(t *ir.Tool) {
+// around it grants. A rule on that very path decides by itself, and so does a rule that closes the place.
+// See decision D421.
+func (c finisher) ownProgram(t *ir.Tool) {
 	cmd := t.Command
 	if cmd == nil || cmd.Shell || !strings.Contains(cmd.Program, "/") || strings.HasPrefix(cmd.Program, "/") ||
 		strings.Contains(cmd.Program, "{{") {
@@ -28,7 +28,8 @@ func (c *compilation) ownProgram(t *ir.Tool) {
 	o := cmd.Origin
 	o.Layer, o.Label = ir.LayerImplied, "command"
 	t.FS = append(slices.Clip(t.FS), ir.FSRule{
-		Written: cmd.Program, At: found.At, Links: found.Links, Caps: around.Caps | ir.Caps(ir.Read, ir.Execute), Origin: o,
+		Written: cmd.Program, At: found.At, Links: found.Links, Caps: around.Caps | ir.Caps(ir.Read, ir.Execute),
+		Origin: o,
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 
 // checkPlaceholders warns where an argument of a call begins a word of its own, which the
 // program takes for an option if the value begins with a dash.
-func (c *compilation) checkPlaceholders(t *ir.Tool) {
+func (c finisher) checkPlaceholders(t *ir.Tool) {
 	cmd := t.Command
 	if cmd == nil || cmd.Shell {
 		return
@@ -18,7 +18,8 @@ func (c *compilation) checkPlaceholders(t *ir.Tool) {
 	for i, word := range cmd.Args {
 		expr, ok := strings.CutPrefix(word, "{{")
 		expr = strings.TrimSpace(expr)
-		if !ok || !strings.HasPrefix(expr, "tool.arguments.") && !strings.HasPrefix(expr, "tool.answers.") || slices.Contains(cmd.Args[:i], "--") || i > 0 && takesValue(cmd.Args[i-1]) {
+		if !ok || !strings.HasPrefix(expr, "tool.arguments.") && !strings.HasPrefix(expr, "tool.answers.") ||
+			slices.Contains(cmd.Args[:i], "--") || i > 0 && takesValue(cmd.Args[i-1]) {
 			continue
 		}
 		d := diag.New(diag.OptionLike, cmd.Origin.Pos, 1)

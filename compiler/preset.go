@@ -14,7 +14,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// presetDraft is a preset that a tool extends, by its own table or by that of its file.
+// presetDraft is a preset that a tool extends, by its own table or by its file's table.
 type presetDraft struct {
 	v      *source.Value
 	scope  scope
@@ -74,13 +74,13 @@ func (c *compilation) filePresets(layer source.Layer) []*presetDraft {
 	return out
 }
 
-// extend adds presets to those of a tool.
+// extend adds presets to a tool's presets.
 func (d *draft) extend(more []*presetDraft) {
 	next := merge.List[*presetDraft]{After: more}
 	d.extends, _ = merge.Over(d.extends, next, func(p *presetDraft) string { return p.v.Key() })
 }
 
-// presetRules reads one list of all presets of a tool, each preset once.
+// presetRules reads a list of all presets of a tool, each preset once.
 func presetRules[T written](d *draft, key string, read func(scope, *source.Value) (T, bool)) []T {
 	var out []T
 	seen := map[string]bool{}
@@ -105,7 +105,7 @@ func presetRule(v *source.Value) *source.Value {
 
 // presetFS are the rules of presets about files, apart from those at or below a place that a rule
 // of the tool's own names: there the tool's own rules decide.
-// See RATIONALE D191.
+// See decision D190.
 func (d *draft) presetFS() []*fsDraft {
 	vouched := d.vouched()
 	all := presetRules(d, "fs", func(s scope, v *source.Value) (*fsDraft, bool) {
@@ -139,8 +139,8 @@ func (d *draft) decides(place string) bool {
 }
 
 // vouched are the presets, by the names of their files, that the user's own layer or command line
-// names. A layer in the workspace is not the user's alone.
-// See RATIONALE D192.
+// names. A layer in the workspace is not only the user's.
+// See decision D190.
 func (d *draft) vouched() map[string]bool {
 	out := map[string]bool{}
 	for _, p := range d.extends.Items() {
@@ -153,7 +153,7 @@ func (d *draft) vouched() map[string]bool {
 
 // there reports whether the place of a preset's rule is on this host, outside of the workspace. A
 // portable policy keeps every place.
-func (c *compilation) there(d *fsDraft) bool {
+func (c finisher) there(d *fsDraft) bool {
 	if c.opts.Approved == nil || len(d.names) > 0 && !d.external {
 		return true
 	}
@@ -163,7 +163,7 @@ func (c *compilation) there(d *fsDraft) bool {
 
 // named reports whether the place of a preset's rule lies in the home as its name says, and no
 // symlink of the home leads elsewhere.
-func (c *compilation) named(found resolve.RulePath) bool {
+func (c finisher) named(found resolve.RulePath) bool {
 	home, err := c.res.Resolver.Disk.Follow(c.res.Resolver.Home)
 	rest, ok := strings.CutPrefix(found.Lexical, "~")
 	return err == nil && ok && found.Abs == strings.TrimSuffix(home.Abs, "/")+rest
@@ -183,7 +183,8 @@ func (d *draft) presetNet() []*netDraft {
 		if r.rule.Listen {
 			return listens
 		}
-		return about.Decide(ir.Connect{To: ir.Endpoint{Scheme: "https", Host: r.rule.Host, Port: ir.DefaultPort("https")}}).Allowed()
+		to := ir.Endpoint{Scheme: "https", Host: r.rule.Host, Port: ir.DefaultPort("https")}
+		return about.Decide(ir.Connect{To: to}).Allowed()
 	})
 }
 
@@ -192,9 +193,9 @@ func (d *draft) allPresetNet() []*netDraft {
 	return presetRules(d, "net", func(s scope, v *source.Value) (*netDraft, bool) { return s.netRule(presetRule(v)) })
 }
 
-// presetEnv are the rules of presets about variables that no rule of the tool's own withholds. One
-// that gives a value is about a place that the policy has a rule for.
-func (c *compilation) presetEnv(t *ir.Tool, d *draft) []*envDraft {
+// presetEnv are the rules of presets about variables that no rule of the tool's own withholds. A variable that gets a
+// value is about a place that the policy has a rule for.
+func (c finisher) presetEnv(t *ir.Tool, d *draft) []*envDraft {
 	own := ir.NewEnvView(envRules(d.env.Items()), ir.HomeReal, ir.Linux)
 	var out []*envDraft
 	for _, r := range presetRules(d, "env", c.presetVariable) {
@@ -207,8 +208,8 @@ func (c *compilation) presetEnv(t *ir.Tool, d *draft) []*envDraft {
 }
 
 // presetVariable reads a rule about a variable, which may have a value.
-// See RATIONALE D193.
-func (c *compilation) presetVariable(s scope, v *source.Value) (*envDraft, bool) {
+// See decision D190.
+func (c finisher) presetVariable(s scope, v *source.Value) (*envDraft, bool) {
 	d, ok := s.envRule(presetRule(v))
 	if place := v.Table.Get("place"); place != nil && ok {
 		d.place = place.Text
@@ -222,8 +223,8 @@ func (c *compilation) presetVariable(s scope, v *source.Value) (*envDraft, bool)
 	return d, ok
 }
 
-// placed reports whether the place that a variable names is one that a rule of the policy grants.
-func (c *compilation) placed(t *ir.Tool, d *envDraft) bool {
+// placed reports whether the place that a variable names is a place that a rule of the policy grants.
+func (c finisher) placed(t *ir.Tool, d *envDraft) bool {
 	if d.place == "" {
 		return true
 	}

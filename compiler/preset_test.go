@@ -56,7 +56,7 @@ func words() vocabulary {
 	return v
 }
 
-// around is a subject that covers another one.
+// around is a subject that covers another subject.
 func around(key, of string) string {
 	switch key {
 	case "fs":
@@ -102,8 +102,8 @@ func drawBeside(t *rapid.T, v vocabulary) string {
 	return b.String()
 }
 
-// TestPresetsNeverNarrow: a tool keeps every permission with any preset but that of secrets.
-// See RATIONALE D190.
+// TestPresetsNeverNarrow: a tool keeps every permission with any preset but the preset of secrets.
+// See decision D190.
 func TestPresetsNeverNarrow(t *testing.T) {
 	emptyEnvironment(t)
 	v := words()
@@ -182,7 +182,7 @@ func rulesOf(t *ir.Tool) []ir.Rule {
 
 // TestPresetBelow: where a rule of the tool's own names a place or a host, the preset's rules at and
 // below it are left out, and elsewhere they are not.
-// See RATIONALE D191.
+// See decision D190.
 func TestPresetBelow(t *testing.T) {
 	emptyEnvironment(t)
 	of := func(access string) []string {
@@ -259,7 +259,7 @@ func (c approvalCase) compile(t *testing.T) (res *compiler.Result, home string) 
 
 // TestPresetApproval: a preset needs approvals unless the user's own layer or the command line names
 // it, and its places lie where their names say. A missing place is left out without a finding.
-// See RATIONALE D192.
+// See decision D190.
 func TestPresetApproval(t *testing.T) {
 	emptyEnvironment(t)
 	const own = "access.extends = [\"preset:rust\"]\n"

@@ -11,18 +11,21 @@ import (
 )
 
 // matcher reads the conditions of a rule, all of which must hold; nil if there is none.
-func (s scope) matcher(v *source.Value) ruleset.Matcher {
+func (s rulesetScope) matcher(v *source.Value) ruleset.Matcher {
 	var all ruleset.All
 	t := v.Table
 	for i := range t.Entries {
 		e := &t.Entries[i]
-		if m := s.key(e.Key).condition(e, t); m != nil {
+		if m := (rulesetScope{s.key(e.Key)}).condition(e, t); m != nil {
 			all = append(all, m)
 		}
 	}
-	exclusive := slices.DeleteFunc([]string{"command", "prefix", "group"}, func(k string) bool { return t.Get(k) == nil })
+	exclusive := slices.DeleteFunc([]string{"command", "prefix", "group"}, func(k string) bool {
+		return t.Get(k) == nil
+	})
 	if len(exclusive) > 1 {
-		s.report(diag.BadRule, v, "found "+strings.Join(exclusive, " and ")+", expected one of them").Hint = "any = [{ … }, { … }] joins alternatives"
+		s.report(diag.BadRule, v, "found "+strings.Join(exclusive, " and ")+", expected one of them").Hint =
+			"any = [{ … }, { … }] joins alternatives"
 	}
 	if t.Get("subcommands") != nil && t.Get("command") == nil {
 		s.report(diag.BadRule, v, "found subcommands without command")
@@ -37,15 +40,16 @@ func (s scope) matcher(v *source.Value) ruleset.Matcher {
 	}
 }
 
-// condition reads one condition of the table t; nil for other keys.
-func (s scope) condition(e *source.Entry, t *source.Table) ruleset.Matcher {
+// condition reads a condition of the table t; nil for other keys.
+func (s rulesetScope) condition(e *source.Entry, t *source.Table) ruleset.Matcher {
 	switch e.Key {
 	case "command":
 		return s.ruleCommand(e.Value, t)
 	case "prefix":
 		return s.prefixes(e.Value)
 	case "flags":
-		return ruleset.Flags(s.listed(e.Value, func(w string) bool { return len(w) > 1 && w[0] == '-' }, "an option such as -f"))
+		isOption := func(w string) bool { return len(w) > 1 && w[0] == '-' }
+		return ruleset.Flags(s.listed(e.Value, isOption, "an option such as -f"))
 	case "args":
 		var out ruleset.Args
 		for _, p := range s.argPatterns(e.Value) {
@@ -85,12 +89,13 @@ func (s scope) condition(e *source.Entry, t *source.Table) ruleset.Matcher {
 }
 
 // ruleCommand reads names of programs, and the subcommands beside them.
-func (s scope) ruleCommand(v *source.Value, t *source.Table) ruleset.Matcher {
+func (s rulesetScope) ruleCommand(v *source.Value, t *source.Table) ruleset.Matcher {
 	out := ruleset.Command{}
 	if v.Kind == source.StringKind {
 		v = &source.Value{Kind: source.ArrayKind, Array: []*source.Value{v}, At: v.At, Span: v.Span}
 	}
-	out.Names = s.listed(v, func(w string) bool { return w != "" && !strings.ContainsAny(w, " \t\n*?") }, "the name of a program; its arguments stand in prefix")
+	isName := func(w string) bool { return w != "" && !strings.ContainsAny(w, " \t\n*?") }
+	out.Names = s.listed(v, isName, "the name of a program; its arguments stand in prefix")
 	if e := t.Entry("subcommands"); e != nil {
 		plain := func(w string) bool { return strings.TrimSpace(w) != "" && !strings.Contains(" "+w, " -") }
 		out.Subcommands = s.listed(e.Value, plain, "words without options")
@@ -99,7 +104,7 @@ func (s scope) ruleCommand(v *source.Value, t *source.Table) ruleset.Matcher {
 }
 
 // listed reads a list of strings that is not empty.
-func (s scope) listed(v *source.Value, valid func(string) bool, want string) []string {
+func (s rulesetScope) listed(v *source.Value, valid func(string) bool, want string) []string {
 	out := s.strs(v)
 	if v.Kind == source.ArrayKind && len(v.Array) == 0 {
 		s.report(diag.BadRule, v, "found an empty list, expected "+want)
@@ -113,7 +118,7 @@ func (s scope) listed(v *source.Value, valid func(string) bool, want string) []s
 }
 
 // prefixes reads token prefixes as command lines.
-func (s scope) prefixes(v *source.Value) ruleset.Matcher {
+func (s rulesetScope) prefixes(v *source.Value) ruleset.Matcher {
 	var out ruleset.Prefix
 	named := func(w string) bool {
 		words := strings.Fields(w)
@@ -137,7 +142,7 @@ func plainHost(h string) bool {
 }
 
 // withinDirectory reads a directory of the workspace.
-func (s scope) withinDirectory(v *source.Value) ruleset.Matcher {
+func (s rulesetScope) withinDirectory(v *source.Value) ruleset.Matcher {
 	text, ok := s.str(v)
 	if !ok {
 		return nil
@@ -155,7 +160,7 @@ func (s scope) withinDirectory(v *source.Value) ruleset.Matcher {
 }
 
 // matchers reads a list of tables with conditions.
-func (s scope) matchers(v *source.Value) []ruleset.Matcher {
+func (s rulesetScope) matchers(v *source.Value) []ruleset.Matcher {
 	if v.Kind != source.ArrayKind {
 		s.expect(v, `an array of tables such as { command = "ls" }`)
 		return nil
@@ -165,7 +170,7 @@ func (s scope) matchers(v *source.Value) []ruleset.Matcher {
 	}
 	var out []ruleset.Matcher
 	for i, item := range v.Array {
-		if m := s.item(i).inner(item); m != nil {
+		if m := (rulesetScope{s.item(i)}).inner(item); m != nil {
 			out = append(out, m)
 		}
 	}
@@ -173,7 +178,7 @@ func (s scope) matchers(v *source.Value) []ruleset.Matcher {
 }
 
 // inner reads a table of conditions inside of a rule.
-func (s scope) inner(v *source.Value) ruleset.Matcher {
+func (s rulesetScope) inner(v *source.Value) ruleset.Matcher {
 	t := s.table(v, `a table such as { command = "ls" }`)
 	if t == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// rulesetDraft is the content of the layers read so far about one ruleset.
+// rulesetDraft is the content of the layers read so far about a ruleset.
 type rulesetDraft struct {
 	name    string
 	path    string
@@ -27,8 +27,8 @@ type rulesetDraft struct {
 }
 
 // rulesets compiles the rulesets of all layers, in name order.
-// See RATIONALE D135.
-func (c *compilation) rulesets(layers []source.Layer) []*ruleset.Set {
+// See decision D135.
+func (c ruleGatherer) rulesets(layers []source.Layer) []*ruleset.Set {
 	drafts := map[string]*rulesetDraft{}
 	for _, l := range layers {
 		c.gatherRulesets(drafts, l)
@@ -51,18 +51,18 @@ func (c *compilation) rulesets(layers []source.Layer) []*ruleset.Set {
 	return out
 }
 
-// maxRules bounds the rules of one ruleset, which are compared with each other.
+// maxRules bounds the rules of a ruleset, which are compared with each other.
 const maxRules = 1000
 
-// gatherRulesets reads the rulesets of one layer.
-func (c *compilation) gatherRulesets(drafts map[string]*rulesetDraft, l source.Layer) {
+// gatherRulesets reads the rulesets of a layer.
+func (c ruleGatherer) gatherRulesets(drafts map[string]*rulesetDraft, l source.Layer) {
 	all := c.toolTable(l.Root, "rulesets")
 	if all == nil {
 		return
 	}
 	for i := range all.Entries {
 		e := &all.Entries[i]
-		s := scope{c: c, layer: l.Kind, confined: l.Confined, path: "rulesets." + tomltext.Key(e.Key)}
+		s := scope{c: c.compilation, layer: l.Kind, confined: l.Confined, path: "rulesets." + tomltext.Key(e.Key)}
 		t := s.table(e.Value, "a table of rules")
 		if t == nil {
 			continue
@@ -79,7 +79,7 @@ func (c *compilation) gatherRulesets(drafts map[string]*rulesetDraft, l source.L
 	}
 }
 
-// apply merges one layer's table of the ruleset over the draft.
+// apply merges a layer's table of the ruleset over the draft.
 func (d *rulesetDraft) apply(s scope, t *source.Table) {
 	s.known(t, "a ruleset", "extends", "rules", "shell")
 	for i := range t.Entries {
@@ -127,9 +127,10 @@ func (s scope) onlyDenies(t *source.Table) {
 	}
 }
 
-// withExtended are the rules of a draft and, behind them, those of the rulesets that it extends,
+// withExtended are the rules of a draft and, behind them, the rules of the rulesets that it extends,
 // each once: again they would never win. The stack is the chain that leads here.
-func (c *compilation) withExtended(drafts map[string]*rulesetDraft, d *rulesetDraft, seen map[string]bool, stack ...string) []*ruleDraft {
+func (c ruleGatherer) withExtended(drafts map[string]*rulesetDraft, d *rulesetDraft, seen map[string]bool,
+	stack ...string) []*ruleDraft {
 	out := slices.Clone(d.rules.Items())
 	seen[d.name] = true
 	stack = append(stack, d.name)
@@ -149,8 +150,8 @@ func (c *compilation) withExtended(drafts map[string]*rulesetDraft, d *rulesetDr
 	return out
 }
 
-// checkRules reports the flaws of a ruleset's own rules, which are its first ones.
-func (c *compilation) checkRules(set *ruleset.Set, own []*ruleDraft) {
+// checkRules reports the flaws of a ruleset's own rules, which are its first rules.
+func (c ruleGatherer) checkRules(set *ruleset.Set, own []*ruleDraft) {
 	drafts := map[*ruleset.Rule]*ruleDraft{}
 	for _, d := range own {
 		if !d.broken {
@@ -164,7 +165,7 @@ func (c *compilation) checkRules(set *ruleset.Set, own []*ruleDraft) {
 	}
 }
 
-func (c *compilation) reportFlaw(d *ruleDraft, f ruleset.Finding) {
+func (c ruleGatherer) reportFlaw(d *ruleDraft, f ruleset.Finding) {
 	path := d.rule.Origin.Path
 	switch f.Flaw {
 	case ruleset.Misses:
@@ -172,7 +173,8 @@ func (c *compilation) reportFlaw(d *ruleDraft, f ruleset.Finding) {
 		c.report(diag.ExampleFails, path+".match", d.match[i], "the rule does not "+d.verb()+" this").Hint = exampleHint
 	case ruleset.Catches:
 		i := slices.Index(d.rule.NotMatch, f.Example)
-		c.report(diag.ExampleFails, path+".not_match", d.notMatch[i], "the rule would "+d.verb()+" this").Hint = exampleHint
+		c.report(diag.ExampleFails, path+".not_match", d.notMatch[i], "the rule would "+d.verb()+" this").Hint =
+			exampleHint
 	case ruleset.Idle:
 		x := c.report(diag.IdleRule, path, d.v, "the rule never wins")
 		note := "this rule decides for all that it names"
@@ -188,7 +190,8 @@ func (c *compilation) reportFlaw(d *ruleDraft, f ruleset.Finding) {
 		if x.Hint = "name programs, such as command = [\"ls\", \"cat\"]"; f.Program == "" {
 			break
 		}
-		x.Hint = `name what it may run, such as prefix = ["` + f.Program + ` ARGUMENT"]; what the rule does not spell out stays unknown`
+		x.Hint = `name what it may run, such as prefix = ["` + f.Program +
+			` ARGUMENT"]; what the rule does not spell out stays unknown`
 	}
 }
 
@@ -210,17 +213,19 @@ func (d *ruleDraft) value() *source.Value { return d.v }
 
 // conditions are the keys of a matcher.
 var conditions = []string{
-	"command", "subcommands", "prefix", "flags", "args", "group", "within_directory", "hosts", "piped_to_shell", "any", "all", "not",
+	"command", "subcommands", "prefix", "flags", "args", "group", "within_directory", "hosts", "piped_to_shell", "any",
+	"all", "not",
 }
 
-// rulesetRule reads one rule.
+// rulesetRule reads a rule.
 func (s scope) rulesetRule(v *source.Value) (*ruleDraft, bool) {
 	t := s.table(v, `a table such as { outcome = "allow", command = "ls" }`)
 	if t == nil {
 		return nil, false
 	}
 	before := len(s.c.findings)
-	s.known(t, "a rule of a ruleset", append([]string{"outcome", "operation", "match", "not_match", "reason"}, conditions...)...)
+	s.known(t, "a rule of a ruleset", append([]string{"outcome", "operation", "match", "not_match", "reason"},
+		conditions...)...)
 	d := &ruleDraft{v: v, rule: &ruleset.Rule{Origin: s.origin(v.At)}}
 	for i := range t.Entries {
 		e := &t.Entries[i]
@@ -231,11 +236,11 @@ func (s scope) rulesetRule(v *source.Value) (*ruleDraft, bool) {
 				d.rule.Outcome, _ = ruleset.ParseOutcome(word)
 			}
 		case "operation":
-			d.rule.Kinds = in.operations(e.Value)
+			d.rule.Kinds = rulesetScope{in}.operations(e.Value)
 		case "match":
-			d.rule.Match, d.match = in.examples(e.Value)
+			d.rule.Match, d.match = rulesetScope{in}.examples(e.Value)
 		case "not_match":
-			d.rule.NotMatch, d.notMatch = in.examples(e.Value)
+			d.rule.NotMatch, d.notMatch = rulesetScope{in}.examples(e.Value)
 		case "reason":
 			d.rule.Reason, _ = in.str(e.Value)
 		}
@@ -243,14 +248,14 @@ func (s scope) rulesetRule(v *source.Value) (*ruleDraft, bool) {
 	if t.Get("outcome") == nil {
 		s.missing(v, "a rule", "outcome")
 	}
-	d.rule.Matcher = s.matcher(v)
-	s.checkKinds(v, d.rule)
+	d.rule.Matcher = rulesetScope{s}.matcher(v)
+	rulesetScope{s}.checkKinds(v, d.rule)
 	d.broken = s.c.findings[before:].Failed()
 	return d, !d.broken
 }
 
 // operations reads a kind of operation, or a list of them.
-func (s scope) operations(v *source.Value) []ruleset.Kind {
+func (s rulesetScope) operations(v *source.Value) []ruleset.Kind {
 	values := []*source.Value{v}
 	if v.Kind == source.ArrayKind {
 		values = v.Array
@@ -268,7 +273,7 @@ func (s scope) operations(v *source.Value) []ruleset.Kind {
 	return out
 }
 
-func (s scope) examples(v *source.Value) ([]string, []*source.Value) {
+func (s rulesetScope) examples(v *source.Value) ([]string, []*source.Value) {
 	lines := s.strs(v)
 	if v.Kind != source.ArrayKind || len(lines) != len(v.Array) {
 		return nil, nil
@@ -276,9 +281,9 @@ func (s scope) examples(v *source.Value) ([]string, []*source.Value) {
 	return lines, v.Array
 }
 
-// checkKinds refuses rules whose conditions cannot hold for their operations, and one that would
-// allow every command line.
-func (s scope) checkKinds(v *source.Value, r *ruleset.Rule) {
+// checkKinds refuses rules whose conditions cannot hold for their operations, and a rule that would allow every command
+// line.
+func (s rulesetScope) checkKinds(v *source.Value, r *ruleset.Rule) {
 	executes := len(r.Kinds) == 0 || slices.Contains(r.Kinds, ruleset.Execute)
 	programs, hosts := false, false
 	for _, key := range []string{"command", "prefix", "flags", "args", "group", "piped_to_shell"} {
@@ -287,11 +292,13 @@ func (s scope) checkKinds(v *source.Value, r *ruleset.Rule) {
 	hosts = v.Table.Get("hosts") != nil
 	switch {
 	case programs && (!executes || len(r.Kinds) > 1):
-		s.report(diag.BadRule, v, "only execute has a command").Hint = "write a rule of its own for the other operations"
+		s.report(diag.BadRule, v, "only execute has a command").Hint =
+			"write a rule of its own for the other operations"
 	case hosts && !slices.Equal(r.Kinds, []ruleset.Kind{ruleset.Fetch}):
 		s.report(diag.BadRule, v, "only fetch has a host").Hint = `add operation = "fetch"`
 	case executes && r.Outcome == ruleset.Allow && r.Matcher == nil:
-		s.report(diag.BadRule, v, "the rule would allow every program").Hint = `name programs, such as command = ["ls", "cat"]`
+		s.report(diag.BadRule, v, "the rule would allow every program").Hint =
+			`name programs, such as command = ["ls", "cat"]`
 	case len(r.Match)+len(r.NotMatch) > 0 && !executes:
 		s.report(diag.BadRule, v, "examples are command lines, which only execute has")
 	}

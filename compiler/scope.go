@@ -18,13 +18,20 @@ type scope struct {
 	c     *compilation
 	layer ir.Layer
 	path  string
-	// confined is that of the layer.
+	// confined is the layer's confined.
 	confined bool
 	// foreign is true in a file of another program.
 	foreign bool
 	// at, unless nil, is where findings are placed: a preset's rules are no text of the user's.
 	at *source.Value
 }
+
+// Scopes of parts of the configuration whose readers are many.
+type (
+	netScope     struct{ scope }
+	mayScope     struct{ scope }
+	rulesetScope struct{ scope }
+)
 
 func (s scope) key(k string) scope {
 	s.path = strings.TrimPrefix(s.path+"."+tomltext.Key(k), ".")
@@ -114,7 +121,7 @@ func (s scope) oneOf(v *source.Value, words ...string) (string, bool) {
 
 // known reports every key of a table that is not in keys. The parameter what names the table,
 // such as "an fs rule".
-// See RATIONALE D12.
+// See decision D12.
 func (s scope) known(t *source.Table, what string, keys ...string) {
 	for i := range t.Entries {
 		e := &t.Entries[i]

@@ -9,8 +9,8 @@ import (
 const serverPrefix = ir.ServersTable + "."
 
 // gatherServer reads the table of an MCP server: the keys of a tool whose source is local.
-// A draft of the same name in the tables of tools is another one.
-// See RATIONALE D136.
+// A draft of the same name in the tables of tools is another draft.
+// See decision D136.
 func (c *compilation) gatherServer(drafts map[string]*draft, s scope, e *source.Entry, presets []*presetDraft) {
 	table := s.table(e.Value, "the table of a server")
 	if table == nil {

@@ -79,7 +79,7 @@ func TestServersFindings(t *testing.T) {
 	}
 }
 
-// TestServersApart: a mistake in a server stops that server alone.
+// TestServersApart: a mistake in a server stops only that server.
 func TestServersApart(t *testing.T) {
 	root := t.TempDir()
 	text := "servers.bad.access.fz = []\nservers.good = {}\n"
@@ -136,7 +136,7 @@ constraints = { max_invocations = 2 }
 	}
 }
 
-// TestOnlyAfter: the names in only_after are those of tools and servers, or of other tools of the same server.
+// TestOnlyAfter: the names in only_after are names of tools and servers, or of other tools of the same server.
 func TestOnlyAfter(t *testing.T) {
 	const tools = `
 servers.files = {}
@@ -166,7 +166,8 @@ command = "make"
 	}
 }
 
-// TestWrongToolOfServer: without an entry all tools of a server may be called, so a mistake in an entry must not remove it.
+// TestWrongToolOfServer: without an entry all tools of a server may be called, so a mistake in an entry must not remove
+// it.
 func TestWrongToolOfServer(t *testing.T) {
 	for _, mistake := range []string{"acces = 1", `access.fs = [{ path = "a" }]`, "constraints = { max_invocations = -1 }"} {
 		res := compiledApart(t, "accessc.toml", "servers.s = {}\n[tools.e]\nsource = \"mcp.s.edit\"\n"+mistake+"\n")

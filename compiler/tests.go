@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// testDraft is one table of access.tests.
+// testDraft is a table of access.tests.
 type testDraft struct {
 	v          *source.Value
 	assertions []ir.Assertion
@@ -58,4 +58,4 @@ func (s scope) assertions(e *source.Entry) []ir.Assertion {
 	return out
 }
 
-// See RATIONALE D15.
+// See decision D12.

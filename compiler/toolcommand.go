@@ -50,7 +50,8 @@ func (s scope) commandTable(v *source.Value) *ir.Command {
 		return nil
 	}
 	if c.Shell && strings.Contains(c.Program, "{{") {
-		f := s.report(diag.BadCommand, v.Table.Get("program"), "found a placeholder in text for a shell, which would read it as code")
+		f := s.report(diag.BadCommand, v.Table.Get("program"),
+			"found a placeholder in text for a shell, which would read it as code")
 		f.Hint = `pass it as an argument: args = ["{{…}}"] is added behind the text, quoted`
 		return nil
 	}

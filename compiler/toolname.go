@@ -51,7 +51,8 @@ func BadName(name string) string {
 // (https://learn.microsoft.com/windows/win32/fileio/naming-a-file).
 func isDevice(stem string) bool {
 	port := strings.HasPrefix(stem, "COM") || strings.HasPrefix(stem, "LPT")
-	return port && len(stem) == 4 && '0' <= stem[3] && stem[3] <= '9' || slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, stem)
+	return port && len(stem) == 4 && '0' <= stem[3] && stem[3] <= '9' ||
+		slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, stem)
 }
 
 // checkFolded refuses two tools whose names are one directory where upper and lower case
@@ -72,7 +73,8 @@ func (c *compilation) checkFolded(drafts []*draft) {
 		f.Path = d.path()
 		f.Label = "found the name of another tool in other case, which is the same directory on macOS and Windows"
 		if d.name == other.name {
-			f.Label = "found the name of a server and of a tool, whose homes and artifacts would be the same directories"
+			f.Label = "found the name of a server and of a tool, whose homes and artifacts would be the same " +
+				"directories"
 		}
 		f.Related = []diag.Related{{At: other.first.At, Note: "the other tool"}}
 		c.findings.Add(f)
@@ -80,7 +82,7 @@ func (c *compilation) checkFolded(drafts []*draft) {
 }
 
 // ServerName is the name in a configuration of the server that a client calls name: other characters
-// than letters, digits, "-" and "_" become "_", so different names may become one.
+// than letters, digits, "-" and "_" become "_", so different names may become the same.
 func ServerName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' {

@@ -12,12 +12,12 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// A policy that is written and not understood never runs as another one: a misspelt table would leave a tool
+// A policy that is written and not understood never runs as another policy: a misspelt table would leave a tool
 // the default, which is wide. In accessc's own files every key is known, or an error. The files of another
 // program are its own, and there a key is an error that reads like accessc's.
-// See RATIONALE D12.
+// See decision D12.
 
-// rootKeys are the keys of a layer, toolKeys those of a tool that accessc reads.
+// rootKeys are the keys of a layer, toolKeys the keys of a tool that accessc reads.
 var (
 	rootKeys = []string{"accessc", "conversation", "extends", "layers", "members", "rulesets", ir.ServersTable, "tools"}
 	toolKeys = []string{"access", "command", "constraints", "enable", "run", "source"}
@@ -26,8 +26,8 @@ var (
 // hostKeys are the keys of a tool that its host reads, with the host. The tables of tools have the form of jp's:
 // https://github.com/dcdpr/jp, the structure ToolConfig.
 var hostKeys = map[string]string{
-	"description": "jp", "examples": "jp", "format": "jp", "options": "jp", "parameters": "jp", "questions": "jp", "result": "jp",
-	"style": "jp", "summary": "jp",
+	"description": "jp", "examples": "jp", "format": "jp", "options": "jp", "parameters": "jp", "questions": "jp",
+	"result": "jp", "style": "jp", "summary": "jp",
 }
 
 // policyFormat is the number of the format of policies.
@@ -83,7 +83,8 @@ func (s scope) field(e *source.Entry, what string, keys []string) {
 		return
 	}
 	hint := suggest.Hint(e.Key, keys)
-	if part := strings.TrimPrefix(strings.ToLower(strings.ReplaceAll(e.Key, "-", "_")), "access_"); slices.Contains(accessKeys, part) {
+	part := strings.TrimPrefix(strings.ToLower(strings.ReplaceAll(e.Key, "-", "_")), "access_")
+	if slices.Contains(accessKeys, part) {
 		hint = "write access." + part + " in the table of a tool"
 	}
 	switch {
@@ -93,7 +94,8 @@ func (s scope) field(e *source.Entry, what string, keys []string) {
 		ours := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return hostKeys[k] != "" })
 		d.Path, d.Label, d.Hint = s.path, `found "`+e.Key+`", expected `+listing(ours), hint
 		s.c.findings.Add(d)
-	case resembles(e.Key, keys), slices.Contains(constraintKeys, e.Key), accessKinds[e.Key] == e.Value.Kind && slices.Contains(accessKeys, e.Key) && slices.Contains(keys, "access"):
+	case resembles(e.Key, keys), slices.Contains(constraintKeys, e.Key),
+		accessKinds[e.Key] == e.Value.Kind && slices.Contains(accessKeys, e.Key) && slices.Contains(keys, "access"):
 		s.nearly(e, `found "`+e.Key+`", which accessc does not read`, hint)
 	default:
 		s.lists(e)
@@ -107,22 +109,26 @@ func (s scope) nearly(e *source.Entry, label, hint string) {
 	s.c.findings.Add(d)
 }
 
-// resembles reports whether a key has the letters of a known one but for case and hyphens, is one edit away from
+// resembles reports whether a key has the letters of a known key but for case and hyphens, is one edit away from
 // it, or two from access.
 func resembles(key string, keys []string) bool {
 	folded := strings.ToLower(strings.ReplaceAll(key, "-", "_"))
-	return suggest.Near(folded, "access", 2) || slices.ContainsFunc(keys, func(k string) bool { return suggest.Near(folded, k, 1) })
+	return suggest.Near(folded, "access", 2) || slices.ContainsFunc(keys, func(k string) bool {
+		return suggest.Near(folded, k, 1)
+	})
 }
 
 // lists reports lists of rules, and tables of access, at and below an entry of another program's file.
 func (s scope) lists(e *source.Entry) {
 	v := e.Value
-	if v.Kind == source.TableKind && suggest.Near(strings.ToLower(e.Key), "access", 2) && v.Table.HasAny(accessKeys...) {
+	if v.Kind == source.TableKind && suggest.Near(strings.ToLower(e.Key), "access", 2) &&
+		v.Table.HasAny(accessKeys...) {
 		s.nearly(e, "found a table of access where no tool is", "write it in the table of a tool")
 		return
 	}
 	if v.Kind == source.ArrayKind && slices.ContainsFunc(v.Array, ruleShaped) {
-		s.nearly(e, "found a list of rules where accessc reads none", "write it as access.fs, access.net or access.env of a tool")
+		s.nearly(e, "found a list of rules where accessc reads none",
+			"write it as access.fs, access.net or access.env of a tool")
 		return
 	}
 	tables := []*source.Value{v}
@@ -147,7 +153,7 @@ func ruleShaped(v *source.Value) bool {
 		v.Table.HasAny("read", "write", "create", "update", "delete", "execute", "allow", "listen")
 }
 
-// knownToTools are the keys of the table of a tool, defaultKeys those of the table of defaults.
+// knownToTools are the keys of the table of a tool, defaultKeys the keys of the table of defaults.
 var (
 	knownToTools = slices.Concat(toolKeys, slices.Sorted(maps.Keys(hostKeys)))
 	defaultKeys  = slices.DeleteFunc(slices.Clone(knownToTools), func(k string) bool {

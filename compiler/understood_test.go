@@ -148,10 +148,10 @@ net = [{ host = "*", allow = true }, { host = "a.example", allow = false }]
 `,
 }
 
-// keys are the keys in the layers of policies: before "=" and ".", and in headers. The one in quotes is a value.
+// keys are the keys in the layers of policies: before "=" and ".", and in headers. Text in quotes is a value.
 var keys = regexp.MustCompile(`"[^"]*"|[A-Za-z_]+(?: =|\.)|[A-Za-z_]+(?:\]*\n)`)
 
-// edited makes one edit of one key of a layer.
+// edited makes an edit of a key of a layer.
 func edited(r *rand.Rand, text string) string {
 	at := slices.DeleteFunc(keys.FindAllStringIndex(text, -1), func(place []int) bool {
 		return text[place[0]] == '"' || strings.HasPrefix(text[place[0]:], "cat ") || strings.HasPrefix(text[place[0]:], "true") ||
@@ -167,7 +167,7 @@ func edited(r *rand.Rand, text string) string {
 
 func isWord(b byte) bool { return b == '_' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' }
 
-// edit makes one edit of a word: a letter, its case, "-" for "_", the plural, quotes, a level more.
+// edit makes an edit of a word: a letter, its case, "-" for "_", the plural, quotes, a level more.
 func edit(r *rand.Rand, w string) string {
 	i := r.IntN(len(w))
 	letter := string(rune('a' + r.IntN(26)))
@@ -234,8 +234,8 @@ func TestEditsAreUnderstood(t *testing.T) {
 	irtest.Happened(t, seen, "refused", "the same")
 }
 
-// TestDefaultsOfAllTools: the table of defaults gives each local tool its base, limits and sensitive paths, and a tool's own word wins,
-// whichever layer comes first.
+// TestDefaultsOfAllTools: the table of defaults gives each local tool its base, limits and sensitive paths, and a
+// tool's own word wins, whichever layer comes first.
 func TestDefaultsOfAllTools(t *testing.T) {
 	const all = "[tools.'*'.access]\nbase = \"minimal\"\nlimits = { wall_time = \"1s\", processes = 9 }\nsensitive_paths = [\"a\"]\n"
 	const own = "[tools.x]\nsource = \"local\"\n[tools.x.access]\nlimits = { wall_time = \"2s\" }\nsensitive_paths = [\"b\"]\n" +
@@ -272,8 +272,8 @@ func TestDefaultsOfAllTools(t *testing.T) {
 	}
 }
 
-// TestMistakesInEntriesStopTheServer: without an entry of a server's tool more of its tools could be called: all, without any entry. A
-// mistake in one stops the server, and one whose source is not understood every server.
+// TestMistakesInEntriesStopTheServer: without an entry of a server's tool more of its tools could be called: all,
+// without any entry. A mistake in an entry stops the server, and an entry whose source is not understood every server.
 func TestMistakesInEntriesStopTheServer(t *testing.T) {
 	const servers = "[servers.s]\ncommand = \"x\"\n[servers.\"s.t\"]\ncommand = \"x\"\n[servers.other]\ncommand = \"x\"\n[tools.a]\nsource = \"local\"\n"
 	entry := func(source, mistake string) string {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// naivePolicy follows a Context by docs/vectors.md alone: it shares no code with the evaluator,
+// naivePolicy follows a Context by golden/vectors/README.md alone: it shares no code with the evaluator,
 // and looks at the rules one by one.
 type naivePolicy struct {
 	Root   string

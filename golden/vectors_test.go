@@ -24,7 +24,7 @@ import (
 	"github.com/accessc/accessc/tool"
 )
 
-// vectors is a file of golden/vectors; docs/vectors.md documents the format.
+// vectors is a file of golden/vectors; golden/vectors/README.md documents the format.
 type vectors struct {
 	Format  string        `json:"format"`
 	Version int           `json:"format_version"`

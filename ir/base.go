@@ -85,7 +85,7 @@ func ParseBase(s string) (BaseName, bool) {
 	return 0, false
 }
 
-// BaseEntry is one place of a base, with the reason why every program gets it.
+// BaseEntry is a place of a base, with the reason why every program gets it.
 type BaseEntry struct {
 	// Path is absolute, in the platform's own spelling; a host may resolve it elsewhere
 	// (/bin is often /usr/bin) or lack it.
@@ -113,7 +113,8 @@ func BaseRules(b BaseName, p Platform) []FSRule {
 	origin := Origin{Layer: LayerBase, Label: "base:" + b.String()}
 	var out []FSRule
 	for _, e := range BaseEntries(b, p) {
-		out = append(out, FSRule{Written: e.Path, At: Sys(strings.TrimPrefix(e.Path, "/")), Caps: e.Caps, Origin: origin})
+		out = append(out, FSRule{Written: e.Path, At: Sys(strings.TrimPrefix(e.Path, "/")), Caps: e.Caps,
+			Origin: origin})
 	}
 	return out
 }

@@ -3,7 +3,7 @@ package ir
 import "strings"
 
 // byName is a rule by name in effect.
-// See RATIONALE D470.
+// See decision D470.
 type byName struct {
 	ref   int // of the rule
 	match []nameMatcher

@@ -2,7 +2,7 @@ package ir
 
 import "strings"
 
-// Capability is one thing that a filesystem rule can grant. The zero value is
+// Capability is a thing that a filesystem rule can grant. The zero value is
 // no capability.
 type Capability uint8
 

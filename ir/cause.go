@@ -2,7 +2,7 @@ package ir
 
 import "strings"
 
-// CauseID identifies why a cell is not exact, or what an exact one rests on, as
+// CauseID identifies why a cell is not exact, or what an exact cell rests on, as
 // BACKEND.NAME. The backend that states a cause has the sentence for it
 // (backends.Sentences).
 type CauseID string

@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestNamesInADirectory: rules are found and listed in order, however many names their directory has. A few are looked for
-// one by one, more of them in an index.
+// TestNamesInADirectory: rules are found and listed in order, however many names their directory has. A few are looked
+// for one by one, more of them in an index.
 func TestNamesInADirectory(t *testing.T) {
 	for _, n := range []int{1, 7, 8, 9, 10, 500} {
 		tool := &ir.Tool{Name: "t", Source: ir.Source{Kind: ir.SourceLocal}, Base: ir.BaseNone, Home: ir.HomeReal}

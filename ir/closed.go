@@ -1,6 +1,6 @@
 package ir
 
-// Closed is a place of a host that is no tool's: one at which the kernel shows itself, its settings, its
+// Closed is a place of a host that is no tool's: a place where the kernel shows itself, its settings, its
 // devices, all processes; or
 // accessc's own state, with the homes of other tools.
 type Closed struct {
@@ -10,7 +10,7 @@ type Closed struct {
 
 // close takes everything away at and below closed places, also what rules grant there by
 // themselves. Places where nothing is granted anyway stay as they are.
-// See RATIONALE D362.
+// See decision D362.
 func (v *View) close(places []Closed) {
 	for _, k := range places {
 		root := v.tree(k.At.Root)
@@ -29,7 +29,7 @@ func (v *View) close(places []Closed) {
 	}
 }
 
-// grants reports whether a rule on a region, or on one below it, grants anything.
+// grants reports whether a rule on a region, or on a region below it, grants anything.
 func (r *region) grants(refs []ruleRef) bool {
 	if r.rule >= 0 && refs[r.rule].caps != 0 {
 		return true

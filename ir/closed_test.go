@@ -2,8 +2,8 @@ package ir
 
 import "testing"
 
-// TestClosed: at a file system of the kernel nothing is granted, whatever rules say about it, about what is around it and about what is in
-// it; where nothing is granted anyway, and beside it, nothing changes.
+// TestClosed: at a file system of the kernel nothing is granted, whatever rules say about it, about what is around it
+// and about what is in it; where nothing is granted anyway, and beside it, nothing changes.
 func TestClosed(t *testing.T) {
 	tool := NewTool("t")
 	tool.FS = []FSRule{

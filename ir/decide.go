@@ -1,7 +1,7 @@
 package ir
 
-// Decide answers whether op may happen, by which rule, and why. It is the one
-// evaluator: nothing else in this repository decides.
+// Decide answers whether op may happen, by which rule, and why. It is the only evaluator: nothing else in this
+// repository decides.
 func (v *View) Decide(op Operation) Verdict {
 	switch op := op.(type) {
 	case Access:
@@ -38,7 +38,7 @@ func (v *View) Decide(op Operation) Verdict {
 	}
 }
 
-// access decides one capability on one place.
+// access decides a capability on a place.
 func (v *View) access(c Capability, on Place) Verdict {
 	if on.Fault != ReasonNone {
 		return refuse(on.Fault)
@@ -120,7 +120,7 @@ func (v *View) tree(r Root) *region {
 // reaches reports whether a tool that was asked for the lexical path of on may
 // follow it to where it leads: anywhere in the workspace, or below the target of
 // the external rule that wins for the lexical path.
-// See RATIONALE D90.
+// See decision D41.
 func (v *View) reaches(on Place) bool {
 	switch on.At.Root.Kind {
 	case Workspace:
@@ -154,7 +154,7 @@ func (v *View) direct(path string) string {
 	return best
 }
 
-// all decides several capabilities on one place and returns the first refusal,
+// all decides several capabilities on a place and returns the first refusal,
 // or the last grant.
 func (v *View) all(on Place, cs ...Capability) Verdict {
 	var out Verdict
@@ -216,8 +216,8 @@ func (v *View) link(op Link) Verdict {
 	return v.noGain(op.Src, op.Dst, File, d)
 }
 
-// pinned refuses when l is a root, a rule's path or an ancestor of one.
-// See RATIONALE D3 and D4.
+// pinned refuses when l is a root, a rule's path or an ancestor of a rule's path.
+// See decision D3.
 func (v *View) pinned(l Location) Verdict {
 	if l.Path == "" {
 		return Verdict{Reason: ReasonRoot, At: l}
@@ -255,7 +255,7 @@ func (v *View) pinOf(r *region) *FSRule {
 // noGain refuses a move that would escalate, after which more is permitted than before. Both places are
 // unpinned by now, so each lies in one region with everything below it, but for the names that rules are about.
 // Where programs are listed, their files are pinned, and no other file can become startable by moving it.
-// See RATIONALE D5.
+// See decision D3.
 func (v *View) noGain(src, dst Place, kind NodeKind, granted Verdict) Verdict {
 	matters := All
 	if kind == File {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// commandIndex are the rules on programs: the listed ones in order, then the one that
-// follows from the tool's own program.
+// commandIndex are the rules on programs: the listed rules in order, then the rule that follows from the tool's own
+// program.
 type commandIndex struct {
 	set   *CommandSet
 	rules []*CommandRule
@@ -52,9 +52,8 @@ func (r *CommandRule) doubles(listed *CommandRule) bool {
 		(r.File == nil || listed.File == nil || *r.File == *listed.File)
 }
 
-// Programs returns the rules on programs, the listed ones in order and then the one that
-// follows from the tool's own program, which has LayerImplied. There are none where any
-// program may be started.
+// Programs returns the rules on programs, the listed rules in order and then the rule that follows from the tool's own
+// program, which has LayerImplied. There are none where any program may be started.
 func (v *View) Programs() []*CommandRule { return v.commands.rules }
 
 // listed decides whether a file may be started at all, whatever its arguments.
@@ -70,7 +69,7 @@ func (x *commandIndex) listed(file Location) Verdict {
 	return Verdict{Reason: ReasonCommand, At: file}
 }
 
-// decide judges a start by the rules on programs alone.
+// decide judges a start only by the rules on programs.
 func (x *commandIndex) decide(op Run) Verdict {
 	if x.set == nil {
 		return Verdict{Effect: Allow, Reason: ReasonAny}
@@ -92,7 +91,7 @@ func (x *commandIndex) decide(op Run) Verdict {
 
 // find returns the rule that applies to a start, or the reason why there is none. Where the
 // file is known, a rule applies by whatever path it names that file; of several rules on one
-// file, as for a multi-call program, the one with the name that the program is given applies. A
+// file, as for a multi-call program, the rule with the name that the program is given applies. A
 // name that belongs to none of them is refused: the program may take it for a subcommand.
 func (x *commandIndex) find(op Run) (*CommandRule, Reason) {
 	known := op.File != nil && op.File.Fault == ReasonNone
@@ -126,7 +125,7 @@ func (x *commandIndex) find(op Run) (*CommandRule, Reason) {
 
 // goesBy reports whether a program of a rule may be given this name, judging by the name of its
 // file.
-// See RATIONALE D6.
+// See decision D6.
 func (r *CommandRule) goesBy(name string) bool {
 	return name != "" && name == lastName(r.File.Path) &&
 		(!dispatches(name) || slices.Contains(Windows.ProgramNames(lastName(r.Program)), name))
@@ -170,7 +169,7 @@ var Dispatchers = [...]string{
 	"volta",
 }
 
-// dispatches reports whether a file's name is that of a dispatcher, with whatever a build
+// dispatches reports whether a file's name names a dispatcher, with whatever a build
 // or a version adds to it (busybox.static, busybox-extras).
 func dispatches(name string) bool {
 	return slices.ContainsFunc(Dispatchers[:], func(d string) bool {

@@ -70,7 +70,7 @@ func (x *envIndex) verdict(i int) Verdict {
 	return out
 }
 
-// NewEnvView returns a view of environment rules alone, for a loader that applies no other part of
+// NewEnvView returns a view of environment rules only, for a loader that applies no other part of
 // a policy.
 func NewEnvView(rules []EnvRule, home HomeKind, p Platform) *View {
 	return &View{Platform: p, env: indexEnv(rules, home == HomePrivate, p)}
@@ -85,10 +85,10 @@ const DarwinSuffix = "DIRHELPER_USER_DIR_SUFFIX"
 
 // OwnVariable reports whether accessc sets a variable itself, to a directory or
 // file of the tool's own: the temporary directory always, the home directory when
-// it is private. On Windows the latter has three more names, which programs ask
+// it is private. On Windows the home has three more names, which programs ask
 // before HOME (learn.microsoft.com, "Recognized environment variables"). There, name
 // is in upper case.
-// See RATIONALE D8.
+// See decision D376.
 func OwnVariable(name string, privateHome bool, p Platform) bool {
 	switch name {
 	case "TMPDIR", "TEMP", "TMP", ContextVariable:

@@ -70,7 +70,7 @@ func (l *lent) ruled(to Endpoint) Verdict {
 }
 
 // ruled finds the winning rule. The more exact kind of host wins before anything
-// else counts; then the more specific rule; then the later one.
+// else counts; then the more specific rule; then the later rule.
 func (x *netIndex) ruled(to Endpoint, method string) Verdict {
 	for class := range x.classes(to.Host) {
 		if i := x.best(class, to, method); i >= 0 {
@@ -120,8 +120,8 @@ func (x *netIndex) classes(h Host) iter.Seq[[]int] {
 // (RFC 6761, 6.3).
 const Localhost = "localhost"
 
-// listen finds the winning rule about listening. A listener at every address is also one at each
-// that a rule names.
+// listen finds the winning rule about listening. A listener at every address also listens at each address that a rule
+// names.
 func (x *netIndex) listen(op Listen) Verdict {
 	win := x.listener(op)
 	if win < 0 {
@@ -138,7 +138,7 @@ func (x *netIndex) listen(op Listen) Verdict {
 }
 
 // listener finds the rule about an address, -1 for none: an address wins over localhost, which wins
-// over every address; then the rule with a port; then the later one.
+// over every address; then the rule with a port; then the later rule.
 func (x *netIndex) listener(op Listen) int {
 	win, most := -1, -1
 	for _, i := range x.listens {
@@ -167,8 +167,8 @@ func (x *netIndex) denies(op Listen) int {
 }
 
 // Nearer is the loopback address at which a listener at every address may be made instead: the policy grants the
-// former and not the latter. A dual-stack listener (ipv6(7), IPV6_V6ONLY) takes the mapped address of IPv4, which
-// most clients try.
+// loopback address and not the listener at every address. A dual-stack listener (ipv6(7), IPV6_V6ONLY) takes the mapped
+// address of IPv4, which most clients try.
 func (v *View) Nearer(op Listen, dual bool) (near Listen, ok bool) {
 	if op.Host.Kind != HostAddr || !op.Host.Addr.Unmap().IsUnspecified() || v.Decide(op).Allowed() {
 		return op, false
@@ -196,8 +196,7 @@ func (r *NetRule) listens(op Listen) int {
 	return -1
 }
 
-// binds returns how exactly the host of a rule is that of an address of this host, -1 if it is
-// another one.
+// binds returns how exactly the host of a rule matches an address of this host, -1 if it does not.
 func (r *NetRule) binds(h Host) int {
 	switch {
 	case r.Host == h:
@@ -210,7 +209,7 @@ func (r *NetRule) binds(h Host) int {
 	return -1
 }
 
-// best returns the most specific matching rule of a class, the last one on a tie.
+// best returns the most specific matching rule of a class, the last such rule on a tie.
 func (x *netIndex) best(class []int, to Endpoint, method string) int {
 	win, most := -1, -1
 	for _, i := range class {
@@ -234,10 +233,11 @@ func loopback(h Host) bool { return h.Kind == HostAddr && h.Addr.Unmap().IsLoopb
 
 // Plain reports whether a rule is about every connection to an address, whatever its bytes: it
 // names an address or this host, it says nothing about requests, and neither does another rule
-// about that address. See RATIONALE D122.
+// about that address. See decision D106.
 func Plain(r *NetRule, all []NetRule) bool {
 	shown := func(r *NetRule) bool {
-		return r.Scheme == "" && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect && !r.Opaque && r.Credential == nil &&
+		return r.Scheme == "" && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect && !r.Opaque &&
+			r.Credential == nil &&
 			(r.Port != 0 || r.Allow) // else it is about the ports that schemes imply
 	}
 	one := r.Host.Kind == HostAddr || r.Host.Kind == HostName && r.Host.Name == Localhost
@@ -292,7 +292,7 @@ func (r *NetRule) specificity() int {
 }
 
 // Ties reports whether some target matches both rules and neither is more
-// specific, so that their order alone decides. Both must be about the same host.
+// specific, so that only their order decides. Both must be about the same host.
 func (r *NetRule) Ties(o *NetRule) bool {
 	if r.Listen || o.Listen {
 		return r.Listen && o.Listen && r.Port == o.Port
@@ -312,7 +312,7 @@ func (r *NetRule) Ties(o *NetRule) bool {
 	return r.sharesPort(o)
 }
 
-// sharesScheme reports whether the two rules can match one scheme.
+// sharesScheme reports whether the two rules can match the same scheme.
 func (r *NetRule) sharesScheme(o *NetRule) bool {
 	if r.Scheme == "" {
 		r, o = o, r
@@ -320,14 +320,14 @@ func (r *NetRule) sharesScheme(o *NetRule) bool {
 	return r.Scheme == o.Scheme || o.Scheme == "" && (r.Scheme != Stream || !o.Allow)
 }
 
-// sharesMethod reports whether the two rules can match one method.
+// sharesMethod reports whether the two rules can match the same method.
 func (r *NetRule) sharesMethod(o *NetRule) bool {
 	return len(r.Methods) == 0 || len(o.Methods) == 0 ||
 		slices.ContainsFunc(r.Methods, func(m string) bool { return slices.Contains(o.Methods, m) })
 }
 
-// sharesPort reports whether the two rules can match one port. A rule without a
-// port matches the default port of the target's scheme, if that has one.
+// sharesPort reports whether the two rules can match the same port. A rule without a
+// port matches the default port of the target's scheme, if the scheme has a default port.
 func (r *NetRule) sharesPort(o *NetRule) bool {
 	if r.Port != 0 && o.Port != 0 {
 		return r.Port == o.Port

@@ -14,7 +14,7 @@ import (
 
 // naive implements the text of the specification as directly as possible: a rule by name stands for the same
 // rule at every path below its own whose last component matches. Of all rules whose path is a prefix, by
-// component, the one with the most components wins in full, the last one on a tie; without a match nothing is
+// component, the rule with the most components wins in full, the last such rule on a tie; without a match nothing is
 // granted. Where a protected path is the deepest of the rules that are no rules by name, nothing is written.
 func naive(rules []ir.FSRule, at ir.Location) ir.CapSet {
 	var caps ir.CapSet
@@ -37,7 +37,7 @@ func naive(rules []ir.FSRule, at ir.Location) ir.CapSet {
 	return caps
 }
 
-// naiveDepth is the number of components of the path, on the way to a place below that of the rule, that the
+// naiveDepth is the number of components of the path, on the way to a place below the rule's place, that the
 // rule stands for; -1 if there is none.
 func naiveDepth(r ir.FSRule, at ir.Location) int {
 	if !r.ByName() {
@@ -54,8 +54,8 @@ func naiveDepth(r ir.FSRule, at ir.Location) int {
 	return -1
 }
 
-// naiveMatch matches a pattern of ASCII as path.Match does, which has the same syntax but for "[^" alone and
-// counts characters.
+// naiveMatch matches a pattern of ASCII as path.Match does, which has the same syntax but for "[^", and counts
+// characters.
 func naiveMatch(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil
@@ -130,7 +130,7 @@ func naiveName(rules []ir.FSRule, op ir.Access) bool {
 	return false
 }
 
-// rulesOf lists the rules of a tool, those of protected paths as the specification says: the
+// rulesOf lists the rules of a tool, the rules of protected paths as the specification says: the
 // governing grant without writing, unless a rule is written for the path.
 func rulesOf(t *ir.Tool) []ir.FSRule {
 	own := append(ir.ImpliedRules(t), t.FS...)

@@ -1,7 +1,7 @@
 package ir
 
-// DefaultFS is the filesystem policy of a tool for which no layer declares one:
-// the workspace, read, written and executed.
+// DefaultFS is the filesystem policy of a tool for which no layer declares a policy: the workspace, read, written and
+// executed.
 func DefaultFS() []FSRule {
 	return []FSRule{{Written: ".", At: In(""), Caps: All, Origin: defaultOrigin}}
 }

@@ -7,8 +7,8 @@ type Description struct {
 	Resource      Resource // whose rules decide
 	// Places are the paths that the operation names, a source before its destination.
 	Places []Place
-	// Needs are the capabilities that suffice on each of the Places; those of a Start suffice
-	// for a script as well. Pins and escalation can refuse an operation that has them.
+	// Needs are the capabilities that suffice on each of the Places; the needs of a Start suffice for a script as well.
+	// Pins and escalation can refuse an operation that has them.
 	Needs []CapSet
 	// aspect is the requirement that every verdict rests on; empty where it depends.
 	aspect Aspect
@@ -40,12 +40,14 @@ func (d Description) Requirement(v Verdict) Aspect {
 
 // one describes an operation on one place.
 func one(verb string, on Place, needs ...Capability) Description {
-	return Description{Verb: verb, Subject: on.At.Short(), Resource: FS, Places: []Place{on}, Needs: []CapSet{Caps(needs...)}}
+	return Description{Verb: verb, Subject: on.At.Short(), Resource: FS, Places: []Place{on},
+		Needs: []CapSet{Caps(needs...)}}
 }
 
 // two describes an operation on a source and a destination.
 func two(verb string, src Place, taken CapSet, dst Place, put CapSet) Description {
-	return Description{Verb: verb, Subject: src.At.Short(), Resource: FS, Places: []Place{src, dst}, Needs: []CapSet{taken, put}}
+	return Description{Verb: verb, Subject: src.At.Short(), Resource: FS, Places: []Place{src, dst},
+		Needs: []CapSet{taken, put}}
 }
 
 func (op Access) describe() Description {
@@ -72,7 +74,8 @@ func (op Rename) describe() Description {
 }
 
 func (op Exchange) describe() Description {
-	return two("exchange", op.A, Caps(op.AKind.replaced()...).With(Delete), op.B, Caps(op.BKind.replaced()...).With(Delete))
+	return two("exchange", op.A, Caps(op.AKind.replaced()...).With(Delete), op.B,
+		Caps(op.BKind.replaced()...).With(Delete))
 }
 
 func (op Link) describe() Description {
@@ -80,7 +83,8 @@ func (op Link) describe() Description {
 }
 
 func (op Listen) describe() Description {
-	return Description{Verb: "listen", Subject: op.Host.String() + ":" + utoa(op.Port), Resource: Net, aspect: AspectListen}
+	return Description{Verb: "listen", Subject: op.Host.String() + ":" + utoa(op.Port), Resource: Net,
+		aspect: AspectListen}
 }
 
 func (op Connect) describe() Description {

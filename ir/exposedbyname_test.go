@@ -8,7 +8,7 @@ import (
 )
 
 // TestExposedByName: a pattern of sensitive names is reached where some name that it matches is granted. Cause: the
-// regions of a view have no rules by name, so closed names were shown as reached, and granted ones were not.
+// regions of a view have no rules by name, so closed names were shown as reached, and granted names were not.
 func TestExposedByName(t *testing.T) {
 	read := ir.Caps(ir.Read)
 	byName := func(caps ir.CapSet, names ...string) ir.FSRule {

@@ -117,7 +117,7 @@ func TestImpliedRulesNamed(t *testing.T) {
 }
 
 // TestFaultOfProgram refuses a program whose path cannot be evaluated, and lets the commands
-// decide about one that is missing.
+// decide about a missing program.
 func TestFaultOfProgram(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "make", AnyArgs: true, AllEnvs: true}}}

@@ -7,7 +7,7 @@ import "slices"
 // there.
 type Gap string
 
-// The gaps. Effect says what accepting one gives up.
+// The gaps. Effect says what accepting a gap gives up.
 const (
 	GapCommandsArgs    Gap = "commands.args"
 	GapCommandsEnvs    Gap = "commands.envs"

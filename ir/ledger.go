@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Enforcement says how a platform holds one cell of a policy.
+// Enforcement says how a platform holds a cell of a policy.
 type Enforcement uint8
 
 // The levels of enforcement. The zero value is a blank, which no ledger may hold.
@@ -29,7 +29,8 @@ const (
 	Assumed
 )
 
-var enforcementNames = [...]string{"unstated", "exact", "supervised", "stricter", "weaker", "advisory", "none", "assumption"}
+var enforcementNames = [...]string{"unstated", "exact", "supervised", "stricter", "weaker", "advisory", "none",
+	"assumption"}
 
 // String returns the word that artifacts and messages use.
 func (e Enforcement) String() string {
@@ -54,8 +55,8 @@ func (e Enforcement) Held() bool {
 	return e == Exact || e == Supervised || e == Stricter || e == Assumed
 }
 
-// Aspect is what a cell is about: a capability, or a part of one that platforms
-// hold by other means than the rest.
+// Aspect is what a cell is about: a capability, or a part of a capability that platforms hold by other means than the
+// rest.
 type Aspect string
 
 // The aspects. The five capabilities carry their own names.
@@ -119,7 +120,8 @@ func Aspects(r Resource) []Aspect {
 
 var (
 	aspectsOfFS = []Aspect{
-		AspectRead, AspectCreate, AspectUpdate, AspectDelete, AspectExecute, AspectMetadata, AspectMove, AspectSocket, AspectOthers,
+		AspectRead, AspectCreate, AspectUpdate, AspectDelete, AspectExecute, AspectMetadata, AspectMove, AspectSocket,
+		AspectOthers,
 	}
 	aspectsOfNet      = []Aspect{AspectConnect, AspectListen}
 	aspectsOfEnv      = []Aspect{AspectForward}
@@ -128,11 +130,11 @@ var (
 	aspectsOfProcess  = []Aspect{AspectSignal}
 )
 
-// Cell is one thing that a ledger states: an aspect of a rule, of the base, or of all that no
+// Cell is a thing that a ledger states: an aspect of a rule, of the base, or of all that no
 // rule is about.
 type Cell struct {
 	Resource Resource // that the cell is about
-	ID       RuleID   // of the rule, or of one that is implied
+	ID       RuleID   // of the rule, or of an implied rule
 	Aspect   Aspect   // of the resource
 	// Rule is nil for the base, for the default, for limits and for processes. The one of
 	// protected paths has all the capabilities that any of them grants.
@@ -154,7 +156,7 @@ func (v *View) Cells() []Cell {
 	return v.otherCells(out)
 }
 
-// cells adds those of a rule on files.
+// cells adds the cells of a rule on files.
 func (e Entry) cells(to []Cell) []Cell {
 	for _, a := range aspectsOfFS {
 		to = append(to, Cell{Resource: FS, ID: e.ID, Rule: e.Rule, Aspect: a})
@@ -269,11 +271,11 @@ func (h Held) Cites(id CauseID) bool {
 // Evidence is the name of a test, with the suite before a colon.
 type Evidence string
 
-// Ledger is the enforcement of one tool on every platform.
-// See RATIONALE D25.
+// Ledger is the enforcement of a tool on every platform.
+// See decision D25.
 type Ledger []Row
 
-// Cell finds the row that states one cell.
+// Cell finds the row that states a cell.
 func (l Ledger) Cell(r Resource, rule RuleID, a Aspect, p Platform, level int) (Row, bool) {
 	for _, row := range l {
 		if row.Resource == r && row.Platform == p && row.Levels.Holds(level) &&
@@ -284,7 +286,7 @@ func (l Ledger) Cell(r Resource, rule RuleID, a Aspect, p Platform, level int) (
 	return Row{}, false
 }
 
-// On returns the rows of one platform at one level.
+// On returns the rows of a platform at a level.
 func (l Ledger) On(p Platform, level int) Ledger {
 	var out Ledger
 	for i := range l {
@@ -299,8 +301,8 @@ func (l Ledger) On(p Platform, level int) Ledger {
 type LedgerBuilder struct {
 	platform Platform
 	rows     Ledger
-	// at is one more than the place of the last row with a key, which is alike in rows and cheap to compare, and before that
-	// of the row before it with the same key; 0 for none.
+	// at is 1 more than the place of the last row with a key, which is alike in rows and cheap to compare; before is
+	// 1 more than the place of the row before it with the same key. Both are 0 for none.
 	at     map[ledgerKey]int
 	before []int // by row
 	// stated are the places of the rows that cells were added to since it was emptied.
@@ -313,22 +315,22 @@ type ledgerKey struct {
 	levels   Levels
 }
 
-// usualRows is about the number of rows that a ledger has on one platform.
+// usualRows is about the number of rows that a ledger has on a platform.
 const usualRows = 64
 
-// NewLedger starts the ledger of one platform, which Ledger ends.
+// NewLedger starts the ledger of a platform, which Ledger ends.
 func NewLedger(p Platform) *LedgerBuilder {
 	b := ledgerBuilders.Get().(*LedgerBuilder)
 	b.platform = p
 	return b
 }
 
-// ledgerBuilders keep their memory: a build makes thousands of ledgers of about one size.
+// ledgerBuilders keep their memory: a build makes thousands of ledgers of about the same size.
 var ledgerBuilders = sync.Pool{New: func() any {
 	return &LedgerBuilder{rows: make(Ledger, 0, usualRows), at: make(map[ledgerKey]int, usualRows/2)}
 }}
 
-// Add states one cell. Stating a cell twice is a defect that Ledger tests find.
+// Add states a cell. Stating a cell twice is a defect that Ledger tests find.
 func (b *LedgerBuilder) Add(c Cell, l Levels, h Held) {
 	key := ledgerKey{c.Resource, c.Aspect, l}
 	last := b.at[key]
@@ -343,14 +345,15 @@ func (b *LedgerBuilder) Add(c Cell, l Levels, h Held) {
 	b.before = append(b.before, last)
 	b.at[key] = len(b.rows) + 1
 	b.rows = append(b.rows, Row{
-		Resource: c.Resource, Rules: []RuleID{c.ID}, Aspects: []Aspect{c.Aspect}, Platform: b.platform, Levels: l, Held: h,
+		Resource: c.Resource, Rules: []RuleID{c.ID}, Aspects: []Aspect{c.Aspect}, Platform: b.platform, Levels: l,
+		Held: h,
 	})
 }
 
-// Fill states the cells of a view, each by one or more calls of Add in state. Rules on files are
-// many and of few kinds: those of one kind are held alike in every aspect, so state is called for
-// the cells of the first of them alone. It is to be called once, before any other cell is stated.
-// See RATIONALE D298.
+// Fill states the cells of a view, each by calls of Add in state. Rules on files are
+// many and of few kinds: rules of one kind are held alike in every aspect, so state is called only for the cells of the
+// first of them. It is to be called once, before any other cell is stated.
+// See decision D25.
 func Fill[K comparable](b *LedgerBuilder, v *View, kind func(RuleID, *FSRule) K, state func(Cell)) {
 	stated := v.Stated()
 	rows := make([][]int, len(stated)) // of each rule
@@ -414,7 +417,7 @@ func (b *LedgerBuilder) Ledger() Ledger {
 	return out
 }
 
-// alike returns the row that differs from another one in the aspects alone, nil if there is none.
+// alike returns the row that differs from another row only in the aspects, nil if there is none.
 func (l Ledger) alike(row *Row) *Row {
 	for i := range l {
 		o := &l[i]

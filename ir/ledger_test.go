@@ -6,7 +6,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestLedgerBuilder: each cell joins the row that is held like it, also where rows of one aspect are held in several
+// TestLedgerBuilder: each cell joins the row that is held like it, also where rows of an aspect are held in several
 // ways and come in turn.
 func TestLedgerBuilder(t *testing.T) {
 	b := ir.NewLedger(ir.Linux)

@@ -10,7 +10,7 @@ const (
 	// LinuxTerminal is the controlling terminal, by its own name as well, and the
 	// pseudo-terminals that the tool has made.
 	LinuxTerminal = "dev/tty"
-	// LinuxShared is memory that the processes of one run share, apart from all others.
+	// LinuxShared is memory that the processes of a run share, apart from all others.
 	LinuxShared = "dev/shm"
 	// LinuxStandard is the descriptors 0 to 2 by their names in /dev.
 	LinuxStandard = "dev/fd"
@@ -25,7 +25,7 @@ func LinuxOwn(path string) bool {
 
 // linuxSystem is the Linux base. Of /etc it lists single files that programs read everywhere,
 // so that secrets that the list does not foresee stay closed.
-// See RATIONALE D53.
+// See decision D53.
 var linuxSystem = []BaseEntry{
 	{"/usr", readExecute, "programs, libraries and their data"},
 	{"/bin", readExecute, "programs"},
@@ -51,7 +51,8 @@ var linuxSystem = []BaseEntry{
 	{"/proc/filesystems", readOnly, "kinds of file system"},
 	{"/proc/loadavg", readOnly, "load of the machine"},
 	{"/proc/meminfo", readOnly, "memory of the machine"},
-	{"/" + LinuxProc, readOnly, "a process of the tool as it sees itself and the others of the tool, with the machine's sockets and mounts; the numbers of all processes"},
+	{"/" + LinuxProc, readOnly, "a process of the tool as it sees itself and the others of the tool, with the " +
+		"machine's sockets and mounts; the numbers of all processes"},
 	{"/proc/stat", readOnly, "times of the processors"},
 	{"/proc/sys", readOnly, "settings of the kernel"},
 	{"/proc/uptime", readOnly, "time since the start of the machine"},

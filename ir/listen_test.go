@@ -7,15 +7,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// netRules is a tool with net rules alone.
+// netRules is a tool with only net rules.
 func netRules(rules ...ir.NetRule) *ir.Tool {
 	tool := ir.NewTool("t")
 	tool.FS, tool.Net = nil, rules
 	return tool
 }
 
-// TestTiesOfListening has the order of rules about listening decide for the same host and port
-// alone.
+// TestTiesOfListening has the order of rules about listening decide only for the same host and port.
 func TestTiesOfListening(t *testing.T) {
 	rule := func(listen bool, port uint16) ir.NetRule {
 		return ir.NetRule{Host: host("localhost"), Listen: listen, Port: port, Allow: true}

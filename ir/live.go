@@ -8,28 +8,30 @@ type Live struct {
 	tool     *Tool
 	platform Platform
 	facts    Facts
-	// own is the policy without any grant, may the rules of May alone, and full the policy with all
+	// own is the policy without any grant, may only the rules of May, and full the policy with all
 	// that can be granted.
 	own, may, full *View
 	// protected are never granted for writing, whatever the policy itself may change.
 	protected []ProtectedPath
 }
 
-// NewLive prepares the policy of a tool on one host for grants.
+// NewLive prepares the policy of a tool on a host for grants.
 func NewLive(t *Tool, p Platform, f Facts) *Live {
 	l := &Live{
-		tool: t, platform: p, facts: f, own: NewView(t, p, f), may: NewView(Grantable(t), p, Facts{Protected: f.Protected}),
+		tool: t, platform: p, facts: f, own: NewView(t, p, f),
+		may:       NewView(Grantable(t), p, Facts{Protected: f.Protected}),
 		protected: slices.Concat(ProtectedPaths(), t.Protected, f.Protected),
 	}
 	l.full = l.granted(t.May)
 	return l
 }
 
-// Grantable has as its policy the rules of a tool's lists May and MayNet. Writing to protected paths is cut from them, also
-// where the tool's own rules may change these.
+// Grantable has as its policy the rules of a tool's lists May and MayNet. Writing to protected paths is cut from them,
+// also where the tool's own rules may change these.
 func Grantable(t *Tool) *Tool {
 	return &Tool{
-		Name: t.Name, Source: t.Source, Base: BaseNone, Home: HomeReal, FS: t.May, Net: t.MayNet, Protects: true, Protected: t.Protected,
+		Name: t.Name, Source: t.Source, Base: BaseNone, Home: HomeReal, FS: t.May, Net: t.MayNet, Protects: true,
+		Protected: t.Protected,
 	}
 }
 
@@ -52,7 +54,7 @@ func (g Given) And(o Given) Given {
 // effect. No move gains anything under it, under the policy without grants, or with all of them: a
 // file that is moved or linked stays where it is when grants change. Of the requests that the policy
 // denies, it permits those that both a granted rule and MayNet allow.
-// See RATIONALE D202, D216.
+// See decisions D202 and D216.
 func (l *Live) With(grants Given) *View {
 	v := l.granted(grants.FS)
 	v.beside = []*View{l.own, l.full}
@@ -174,7 +176,7 @@ func (l *Live) Ask(now *View, given Given, ops ...Operation) (Question, bool) {
 	return Question{}, false
 }
 
-// request is the target of the one request of a question.
+// request is the target of the only request of a question.
 func request(ops []Operation) (Endpoint, bool) {
 	if len(ops) != 1 {
 		return Endpoint{}, false
@@ -183,7 +185,7 @@ func request(ops []Operation) (Endpoint, bool) {
 	return op.To, ok && !op.Own
 }
 
-// Host is the grant of a host and port: one rule for each scheme that MayNet permits there, and the
+// Host is the grant of a host and port: a rule for each scheme that MayNet permits there, and the
 // rule by which it permits the scheme of the request itself; nil where it does not.
 func (l *Live) Host(to Endpoint) (out Given, by Rule) {
 	for _, scheme := range []string{to.Scheme, "https", "http", Stream} {
@@ -196,7 +198,8 @@ func (l *Live) Host(to Endpoint) (out Given, by Rule) {
 				return Given{}, nil
 			}
 		case !known:
-			out.Net = append(out.Net, NetRule{Written: to.Host.String(), Host: to.Host, Port: to.Port, Scheme: scheme, Allow: true})
+			out.Net = append(out.Net, NetRule{Written: to.Host.String(), Host: to.Host, Port: to.Port, Scheme: scheme,
+				Allow: true})
 			if by == nil {
 				by = v.Rule
 			}
@@ -264,13 +267,15 @@ func (l *Live) ruled(at Location) Location {
 	return at
 }
 
-// places are those where the capabilities of the policy, of May or of a grant begin to differ
+// places are the places where the capabilities of the policy, of May or of a grant begin to differ
 // from the place above, as far as a grant covers them.
 func (l *Live) places(grants []FSRule) []Location {
 	var out []Location
 	seen := map[Location]bool{}
 	add := func(at Location) {
-		covered := at.Root.Kind == Workspace && slices.ContainsFunc(grants, func(g FSRule) bool { return at.Under(g.At) })
+		covered := at.Root.Kind == Workspace && slices.ContainsFunc(grants, func(g FSRule) bool {
+			return at.Under(g.At)
+		})
 		if covered && !seen[at] {
 			seen[at] = true
 			out = append(out, at)

@@ -88,7 +88,7 @@ func TestLiveCeiling(t *testing.T) {
 	})
 }
 
-// TestLiveProtected: a rule of May around a protected path, or on one, never grants to write it,
+// TestLiveProtected: a rule of May around a protected path, or on it, never grants to write it,
 // also where the policy has a rule of its own there.
 func TestLiveProtected(t *testing.T) {
 	tool := ir.NewTool("t")

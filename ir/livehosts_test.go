@@ -113,7 +113,7 @@ func TestLiveAskHosts(t *testing.T) {
 	}
 }
 
-// A grant that leaves the scheme open names a host for which the list gives one.
+// A grant that leaves the scheme open names a host for which the list gives a scheme.
 func TestLiveHostsNamed(t *testing.T) {
 	tool, host := ir.NewTool("t"), ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("2001:db8::1")}
 	tool.MayNet = []ir.NetRule{{Host: host, Scheme: "postgres", Port: 5432, Allow: true}}

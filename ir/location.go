@@ -5,8 +5,7 @@ import "strings"
 // RootKind names a kind of place that paths are counted from.
 type RootKind uint8
 
-// The roots of a policy. A portable policy names them by symbol; Bindings give
-// them absolute paths on one host.
+// The roots of a policy. A portable policy names them by symbol; Bindings give them absolute paths on a host.
 const (
 	// Workspace is the workspace root.
 	Workspace RootKind = iota + 1
@@ -14,9 +13,9 @@ const (
 	System
 	// Home is the tool's private home directory.
 	Home
-	// Temp is the private temporary directory of one run.
+	// Temp is the private temporary directory of a run.
 	Temp
-	// External is the approved target of one external rule.
+	// External is the approved target of an external rule.
 	External
 )
 
@@ -103,7 +102,8 @@ func (l Location) Short() string {
 // that begins with "~" or "$" from ".".
 func (l Location) Spelled() string {
 	s := l.Short()
-	if (l.Root.Kind == Workspace || l.Root.Kind == External && !l.Root.Direct()) && (strings.HasPrefix(s, "~") || strings.HasPrefix(s, "$")) {
+	if (l.Root.Kind == Workspace || l.Root.Kind == External && !l.Root.Direct()) &&
+		(strings.HasPrefix(s, "~") || strings.HasPrefix(s, "$")) {
 		return "./" + s
 	}
 	return s
@@ -157,8 +157,8 @@ func depth(path string) int {
 	return strings.Count(path, "/") + 1
 }
 
-// Within reports whether a slash-separated path is a directory or lies in it, by component. The empty directory and / hold
-// everything. Of two different texts only one lies in the other.
+// Within reports whether a slash-separated path is a directory or lies in it, by component. The empty directory and /
+// hold everything. Of two different texts only one lies in the other.
 func Within(path, dir string) bool {
 	if dir == "" || dir == "/" || path == dir {
 		return true
@@ -175,7 +175,7 @@ func cut(path string) (first, rest string) {
 	return path, ""
 }
 
-// Bindings give the roots of a policy their absolute paths on one host. All
+// Bindings give the roots of a policy their absolute paths on a host. All
 // paths are canonical, absolute and slash-separated. An empty path means that
 // the root is not bound there.
 type Bindings struct {

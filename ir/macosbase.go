@@ -1,7 +1,7 @@
 package ir
 
-// The macOS lists follow published profiles of 10.15 to 26; docs/platforms/macos.md gives
-// the sources. See RATIONALE D252.
+// The macOS lists follow published profiles of 10.15 to 26; package backends/seatbelt names
+// the sources. See decision D53.
 
 var darwinSystem = []BaseEntry{
 	{"/Applications/Xcode-beta.app", readExecute, "developer tools"},

@@ -117,7 +117,7 @@ func (it *item) folded(r rune) bool {
 }
 
 // MatchName reports whether a pattern of a name matches a name: "*" stands for any characters, "?" for a single
-// character, "[a-z]" and "[^a-z]" for a member of a class, and a backslash takes the meaning from the next one.
+// character, "[a-z]" and "[^a-z]" for a member of a class, and a backslash takes the meaning from the next character.
 // A byte that is no UTF-8 is one character.
 func MatchName(pattern, name string) bool {
 	m := newNameMatcher(pattern, false)
@@ -253,8 +253,9 @@ func (it *item) shares(o *item) bool {
 	return false
 }
 
-// edges are characters of which one is in each item that has some in common with this one, as far as this one
-// limits them: those that it names, and their neighbours.
+// edges are the characters that an item names, and their neighbours. If two items share a character, they share an edge
+// of either of them; an item that takes any character sets no limit, so
+// any edge will do.
 func (it *item) edges() []rune {
 	switch it.kind {
 	case itemChar:

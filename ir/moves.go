@@ -4,7 +4,7 @@ import "slices"
 
 // gain are the capabilities that a moved file has more at its new place, or a moved directory or anything that
 // may be in it.
-// See RATIONALE D471.
+// See decision D470.
 func (v *View) gain(src, dst Location, kind NodeKind) CapSet {
 	from, to := v.caps(src), v.caps(dst)
 	gain := to &^ from

@@ -99,7 +99,7 @@ func nameClasses(lists [][]string, avoid []string) ([]string, bool) {
 }
 
 // openClasses finds names for the patterns that are no fixed names, none of which is taken. Few of the taken
-// names are in the way of the shortest ones, and only those are told to the machine.
+// names are in the way of the shortest names, and only those are told to the machine.
 func openClasses(lists [][]string, taken map[string]bool) ([]string, bool) {
 	const tries = 64
 	var avoid []string
@@ -139,8 +139,8 @@ func (v verdicts) of(name string) string {
 	return string(out)
 }
 
-// classMachine runs all patterns at once. Its state has a word for each 64 positions of each pattern, one for
-// each list that is 1 where the list matches whatever follows, and a last one for what is no name of a file.
+// classMachine runs all patterns at once. Its state has a word for each 64 positions of each pattern, a word for each
+// list that is 1 where the list matches whatever follows, and a last word for what is no name of a file.
 type classMachine struct {
 	patterns []classPattern
 	lists    int
@@ -149,7 +149,7 @@ type classMachine struct {
 	size     int
 }
 
-// classPattern is a pattern in the machine: bit i of its words is the position before item i, and the last one the end.
+// classPattern is a pattern in the machine: bit i of its words is the position before item i, and the last bit the end.
 type classPattern struct {
 	list, at, words int
 	items           []item
@@ -335,7 +335,7 @@ func (m *classMachine) settle(s []uint64, list int) {
 	}
 }
 
-// accepts says which lists match at a state, and whether the name is one to avoid.
+// accepts says which lists match at a state, and whether the name is to be avoided.
 func (m *classMachine) accepts(s []uint64) (verdict string, avoided bool) {
 	out := make([]byte, m.lists)
 	for i := range out {

@@ -27,9 +27,9 @@ func TestFoldNames(t *testing.T) {
 	}
 }
 
-// TestMovesFolded: a directory is moved on macOS only where no name in it would permit more, in either case. The
-// names that stood for all were those of a system that tells the cases apart: "a" stood for those that [^a] is not
-// about, which it is about there.
+// TestMovesFolded: a directory is moved on macOS only where no name in it would permit more, in either case. The names
+// that stood for all came from a system that tells the cases apart: "a" stood for the names that [^a] is not about,
+// which it is about there.
 func TestMovesFolded(t *testing.T) {
 	named := func(at string, caps ir.CapSet, names ...string) ir.FSRule {
 		return ir.FSRule{At: ir.In(at), Names: names, Caps: caps}

@@ -3,7 +3,7 @@ package ir
 // NodeKind is the kind of node at a path, as far as the caller knows.
 type NodeKind uint8
 
-// The kinds of node. The zero value is the cautious one.
+// The kinds of node. The zero value is the cautious choice.
 const (
 	// Unknown may be any kind; operations that differ by kind then need the capabilities that
 	// every kind would need.
@@ -39,7 +39,7 @@ func Direct(at Location) Place { return Place{At: at} }
 //sumtype:decl
 type Operation interface{ describe() Description }
 
-// Access asks for one capability on one place.
+// Access asks for a capability on a place.
 type Access struct {
 	Cap Capability // one capability
 	On  Place      // the place
@@ -101,7 +101,7 @@ type Start struct {
 // Connect opens a connection to a target.
 type Connect struct {
 	To Endpoint // the target
-	// Method is that of an HTTP request, empty where none is known.
+	// Method is the method of an HTTP request, empty where none is known.
 	Method string
 	// Own is true where a process of the tool itself listens at the target.
 	Own bool
@@ -109,9 +109,9 @@ type Connect struct {
 
 // Listen accepts connections at an address of this host.
 type Listen struct {
-	// Host is the name localhost, or an address; the unspecified one stands for all.
+	// Host is the name localhost, or an address; the unspecified address stands for all.
 	Host Host
-	// Port is 0 where the kernel chooses one.
+	// Port is 0 where the kernel chooses the port.
 	Port uint16
 }
 
@@ -140,8 +140,8 @@ type Endpoint struct {
 	Path   []string // segments
 }
 
-// Stream is the scheme of connections whose bytes are not looked at. Only a rule that says so
-// allows one, or one about an address alone (Plain); a rule without a scheme denies one.
+// Stream is the scheme of connections whose bytes are not looked at. Only a rule that says so allows it, or a rule
+// about only an address (Plain); a rule without a scheme denies it.
 const Stream = "tcp"
 
 // DefaultPort returns the port that a scheme implies, or 0. The table is the URL

@@ -95,7 +95,7 @@ func (o Origin) String() string {
 	return Pos{File: o.Pos.File, Line: o.Pos.Line}.String()
 }
 
-// Leaf is the origin of one written field of a rule.
+// Leaf is the origin of a written field of a rule.
 type Leaf struct {
 	Key string // of the field
 	At  Pos    // its place

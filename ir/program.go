@@ -7,7 +7,7 @@ import "strings"
 const ProgramPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 // ProgramNames returns the file names under which p looks a program up, in order. Windows knows
-// programs by their extension; those of batch files are left out, since their interpreter reads
+// programs by their extension; the extensions of batch files are left out, since their interpreter reads
 // arguments as code.
 func (p Platform) ProgramNames(name string) []string {
 	if p != Windows {

@@ -17,10 +17,10 @@ type ProtectedPath struct {
 	Root Root
 	// Path is relative to the root.
 	Path string
-	// Open is true for a directory in a protected one that is none: there the rule counts that is around both.
+	// Open is true for a directory in a protected directory that is not protected: there the rule around both counts.
 	Open bool
-	// Pattern is true where Path is a pattern: its components are matched as by MatchName, and "**" stands for any number of
-	// directories. It protects on Linux alone.
+	// Pattern is true where Path is a pattern: its components are matched as by MatchName, and "**" stands for any
+	// number of directories. It protects only on Linux.
 	Pattern bool
 	// Why is the reason shown to users.
 	Why string
@@ -40,7 +40,7 @@ func (p *ProtectedPath) At() Location {
 func ProtectedPaths() []ProtectedPath { return slices.Clone(listedProtected()) }
 
 // listedProtected is the list with its origin, for all views.
-// See RATIONALE D330.
+// See decision D330.
 var listedProtected = sync.OnceValue(func() []ProtectedPath {
 	out := slices.Clone(protected[:])
 	for i := range out {
@@ -52,7 +52,7 @@ var listedProtected = sync.OnceValue(func() []ProtectedPath {
 // protect plants the rules that take writing away from protected paths. A path that has no rule
 // of its own gets a rule that grants whatever the rule around it does, except creating,
 // updating and deleting. Where that rule grants none of these, nothing is planted.
-// See RATIONALE D51.
+// See decision D51.
 func (v *View) protect(more []ProtectedPath, links []Location) {
 	if !v.Tool.Protects {
 		return
@@ -102,7 +102,7 @@ func (v *View) protectPath(p *ProtectedPath, around map[int]ruleRef) {
 // Amends reports whether a place is the lock of a configuration of git's that only its protection keeps from being
 // written. The supervisor on Linux judges the new text and puts a change of branches into effect; Decide denies all
 // changes.
-// See RATIONALE D411.
+// See decision D411.
 func (v *View) Amends(lock Location) bool {
 	if lock.Base() != "config.lock" {
 		return false
@@ -125,8 +125,8 @@ func (v *View) guards(at Location) bool {
 	return v.caps(dir).Contains(Write)
 }
 
-// Protected returns the protected paths of the view's tool, those of its workspace alone
-// included; nil where the tool's policy protects none.
+// Protected returns the protected paths of the view's tool, the paths that only its workspace has included; nil where
+// the tool's policy protects none.
 func (v *View) Protected() []ProtectedPath { return v.protected }
 
 // Guards reports whether r takes writing away from a protected path.
@@ -157,7 +157,7 @@ const (
 // (lockfile.h): a tool that could open or link it would hold the file that NAME becomes. Build servers are
 // listed by the names that they read without a setting (their documentation of November 2026). Names with a pattern,
 // such as *.code-workspace, are no paths, and no system enforces them exactly.
-// See RATIONALE D456.
+// See decision D456.
 var protected = [...]ProtectedPath{
 	{Path: "*/**/.accessc", Pattern: true, Why: whyBelow},
 	{Path: "*/**/.jp", Pattern: true, Why: whyBelow},
@@ -204,7 +204,8 @@ var protected = [...]ProtectedPath{
 	{Path: ".forgejo/workflows", Why: serverRuns},
 	{Path: ".gemini", Why: agentRuns},
 	{Path: ".git-hooks", Why: WhyGit},
-	{Path: ".git/branches", Why: WhyGit}, // an old form of remotes (gitrepository-layout(5)); git runs hooks of their repositories
+	// An old form of remotes (gitrepository-layout(5)); git runs hooks of their repositories.
+	{Path: ".git/branches", Why: WhyGit},
 	{Path: ".git/commondir", Why: WhyGit},
 	{Path: ".git/config", Why: WhyGit},
 	{Path: ".git/config.lock", Why: WhyLock},

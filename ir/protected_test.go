@@ -9,8 +9,8 @@ import (
 
 // TestProtectedNames: names that become protected files by renaming, and those that make a
 // repository of the root, are no tool's to create. Cause: a tool that opened or linked
-// .git/config.lock, or a staged file of a build, wrote the file that it became; one that made
-// HEAD, config, objects and refs in the root had git run programs of that config.
+// .git/config.lock, or a staged file of a build, wrote the file that it became; a tool that made HEAD, config, objects
+// and refs in the root had git run programs of that config.
 func TestProtectedNames(t *testing.T) {
 	v := ir.NewView(ir.NewTool("t"), ir.Linux, ir.Facts{})
 	can := func(at string) bool {
@@ -22,7 +22,7 @@ func TestProtectedNames(t *testing.T) {
 		".git/config.lock", ".git/config.worktree.lock", ".git/info/attributes.lock", ".gitmodules.lock",
 		"HEAD", ".githooks/pre-commit",
 		"access/.accessc/x/new0", ".git/worktrees/w/config.worktree.lock", ".git/modules/m/config.lock",
-		// A build server runs these with its secrets after the next push. Only those of GitHub, GitLab and their
+		// A build server runs these with its secrets after the next push. Only the files of GitHub, GitLab and their
 		// relatives were on the list.
 		"Jenkinsfile", ".travis.yml", "azure-pipelines.yml", ".woodpecker.yml", ".woodpecker/build.yml",
 		".buildkite/pipeline.yml", "buildkite.yml", "buildkite/pipeline.json",
@@ -70,7 +70,8 @@ func TestProtectedNames(t *testing.T) {
 	}
 }
 
-// TestProtectedListIsShared: views share the list of protected paths, and changes by a caller to its own copy reach none of them.
+// TestProtectedListIsShared: views share the list of protected paths, and changes by a caller to its own copy reach
+// none of them.
 func TestProtectedListIsShared(t *testing.T) {
 	mine := ir.ProtectedPaths()
 	first := mine[0]

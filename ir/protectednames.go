@@ -8,8 +8,8 @@ import (
 // MaxPatternParts is how many components the pattern of a protected path has at most.
 const MaxPatternParts = 62
 
-// namePattern is a pattern of protected paths in effect. A set of its states is a set of bits: a part that may come next, and
-// behind them the bit of a name that matches.
+// namePattern is a pattern of protected paths in effect. A set of its states is a set of bits: a part that may come
+// next, and behind them the bit of a name that matches.
 type namePattern struct {
 	parts []string
 	rule  *FSRule
@@ -55,7 +55,7 @@ func (p *namePattern) below(path string) uint64 {
 	return states &^ p.matched()
 }
 
-// Covers reports whether a place is a protected one, or lies below one.
+// Covers reports whether a place is a protected path, or lies below a protected path.
 func (p *ProtectedPath) Covers(at Location) bool {
 	if p.Open || at.Root != p.At().Root {
 		return false
@@ -76,8 +76,8 @@ func (p *ProtectedPath) Covers(at Location) bool {
 	return false
 }
 
-// protectNames has patterns protect the names that they match. They are in effect on Linux, where a supervisor judges each
-// name when it is made, and where some rule lets names of the workspace be written. See RATIONALE D358.
+// protectNames has patterns protect the names that they match. They are in effect on Linux, where a supervisor judges
+// each name when it is made, and where some rule lets names of the workspace be written. See decision D358.
 func (v *View) protectNames() {
 	writes := func(e Entry) bool {
 		return e.Rule.At.Root.Kind == Workspace && e.Rule.Caps&Write != 0
@@ -100,8 +100,8 @@ func (v *View) protectNames() {
 // ProtectsNames reports whether patterns of protected paths are in effect.
 func (v *View) ProtectsNames() bool { return len(v.names) > 0 }
 
-// guard is the pattern that protects a path of the workspace, nil if there is none: the path or a directory on the way to it
-// matches, and no rule is written for that place or for one between it and the path.
+// guard is the pattern that protects a path of the workspace, nil if there is none: the path or a directory on the way
+// to it matches, and no rule is written for that place or for a place between it and the path.
 func (v *View) guard(path string) *namePattern {
 	var out *namePattern
 	var room [8]uint64 // most policies have few patterns
@@ -139,8 +139,8 @@ func (v *View) guarded(c Capability, at Location) *namePattern {
 	return v.guard(at.Path)
 }
 
-// brings is a pattern that protects a name below a directory's new place and not the same name below its old one, nil if
-// there is none: the tool may have made it there.
+// brings is a pattern that protects a name below a directory's new place and not the same name below its old place, nil
+// if there is none: the tool may have made it there.
 func (v *View) brings(src, dst Location) *namePattern {
 	if dst.Root.Kind != Workspace {
 		return nil
@@ -161,7 +161,8 @@ func (v *View) brings(src, dst Location) *namePattern {
 	return v.lifted(src, dst)
 }
 
-// lifted is a pattern that protects, below a directory's new place, a name that a rule below its old place lets the tool make.
+// lifted is a pattern that protects, below a directory's new place, a name that a rule below its old place lets the
+// tool make.
 func (v *View) lifted(src, dst Location) *namePattern {
 	for i := range v.rules {
 		r := v.rules[i].Rule

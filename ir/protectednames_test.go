@@ -12,8 +12,9 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestLayersBelow: the names of layers are protected at every depth, since a start in a directory reads those of the nearest
-// one upwards. Cause: a tool without network wrote src/accessc.toml, and was started in src with all of it.
+// TestLayersBelow: the names of layers are protected at every depth, since a start in a directory reads the layers of
+// the nearest directory upwards. Cause: a tool without network wrote src/accessc.toml, and was started in src with all
+// of it.
 func TestLayersBelow(t *testing.T) {
 	tool := ir.NewTool("t")
 	write := func(p string) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: ir.All} }
@@ -99,8 +100,8 @@ func TestMoveBringsLiftedNames(t *testing.T) {
 	}
 }
 
-// TestPatternsAgainstNaive: with patterns of any form, a name is written exactly if the text of the specification says so, and no move
-// of a directory brings a protected name to where the tool could not have made it.
+// TestPatternsAgainstNaive: with patterns of any form, a name is written exactly if the text of the specification says
+// so, and no move of a directory brings a protected name to where the tool could not have made it.
 func TestPatternsAgainstNaive(t *testing.T) {
 	parts := []string{"*", "**", "a", "b", "a*", "?", "?b", "[ab]"}
 	const per = 200

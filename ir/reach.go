@@ -1,12 +1,12 @@
 package ir
 
-// Request decides about one request to a target. The method is empty for a stream of bytes.
+// Request decides about a request to a target. The method is empty for a stream of bytes.
 func (v *View) Request(to Endpoint, method string) Verdict {
 	return v.Decide(Connect{To: to, Method: method})
 }
 
 // Reach decides whether any request to a scheme, host and port is granted, whatever its path and
-// method. Among those that are, the verdict is that of the first rule.
+// method. Among those that are, the first rule gives the verdict.
 func (v *View) Reach(to Endpoint) Verdict {
 	to.Path = nil
 	out := v.net.decide(to, "")

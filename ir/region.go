@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// region is a node of the region tree: a path that some rule names, or an ancestor of one. A
-// path without a node of its own belongs to the region of its deepest ancestor that has one.
+// region is a node of the region tree: a path that some rule names, or an ancestor of such a path. A
+// path without a node of its own belongs to the region of its deepest ancestor that has a node.
 type region struct {
 	children children
 	// rule is the index of the reference that names this very path, -1 if none.
@@ -19,14 +19,14 @@ type region struct {
 	plain CapSet
 	// base is true at the place that a rule by name counts from, and not the root.
 	base bool
-	// pinned is true where moving the name would change the permissions: the path begins a
-	// region of other capabilities, or leads to one.
+	// pinned is true where moving the name would change the permissions: the path begins a region of other
+	// capabilities, or leads to such a region.
 	pinned bool
 	// anchor is true at the place of another bound root, of a listed program, or of a symlink
 	// that a rule is written through: the name may not move although no rule on files is
 	// written for it.
 	anchor bool
-	// program is true where anchor is set for a listed program alone: the file may be created
+	// program is true where anchor is set only for a listed program: the file may be created
 	// again.
 	program bool
 	// link is true at a symlink that a rule is written through.
@@ -59,7 +59,7 @@ func (r *region) child(name string, s *arena) *region {
 }
 
 // children are the regions of the names in a directory. Most directories have few, which are found fastest one by one.
-// See RATIONALE D332.
+// See decision D330.
 type children struct {
 	list []named // in the order of the names once the tree has settled
 	// index has all of them by name where there are more than a few, and is nil otherwise.
@@ -154,7 +154,7 @@ func (v *View) settle(r *region, name string, parent *region) bool {
 }
 
 // find returns the deepest node on the way to path, and the part of path below it.
-// See RATIONALE D1.
+// See decision D1.
 func (r *region) find(path string) (n *region, rest string) {
 	for path != "" {
 		if r.children.list == nil {

@@ -9,8 +9,8 @@ import (
 // Risk is a rough class of a tool's permissions, for sorting a review.
 type Risk uint8
 
-// The risks. A tool has the highest class of all its effective grants: a rule that another one
-// overrides does not count.
+// The risks. A tool has the highest class of all its effective grants: a rule that another rule overrides does not
+// count.
 //
 //   - high: it reaches the network or is reached from it, writes outside of the workspace, or
 //     gets a variable that decides how programs load code;
@@ -57,7 +57,7 @@ func (v *View) Risk() Risk {
 	return risk
 }
 
-// riskAt is the risk of one region.
+// riskAt is the risk of a region.
 func (v *View) riskAt(r *Region) Risk {
 	caps := r.Caps
 	for _, e := range r.ByName {
@@ -76,7 +76,7 @@ func (v *View) riskAt(r *Region) Risk {
 	}
 }
 
-// reachesNetwork reports whether some rule allows a target that no other one takes back.
+// reachesNetwork reports whether some rule allows a target that no other rule takes back.
 func (v *View) reachesNetwork() bool {
 	return slices.ContainsFunc(v.Tool.Net, func(r NetRule) bool {
 		if !r.Allow {
@@ -129,7 +129,8 @@ func (v *View) riskOfListening() Risk {
 // getsLoader reports whether a variable that decides how programs load code is forwarded.
 func (v *View) getsLoader() bool {
 	return slices.ContainsFunc(v.Tool.Env, func(r EnvRule) bool {
-		return r.Read && r.Value == "" && !r.Prefix && LoaderVariable(r.Name) && v.Decide(Forward{Name: r.Name}).Allowed()
+		return r.Read && r.Value == "" && !r.Prefix && LoaderVariable(r.Name) &&
+			v.Decide(Forward{Name: r.Name}).Allowed()
 	})
 }
 
@@ -145,7 +146,7 @@ func (t *Tool) sensitive(r *Region) bool {
 // external rules only, which name their targets elsewhere.
 func Exposed(t *Tool) []string { return NewView(t, Linux, Facts{}).Exposed() }
 
-// Exposed lists those of the view's tool.
+// Exposed lists the paths that the view's tool exposes.
 func (v *View) Exposed() []string {
 	var out []string
 	for _, e := range Exposures(v) {
@@ -189,7 +190,7 @@ func Exposures(v *View) []Exposure {
 }
 
 // exposes reports whether a region grants something on a path that p covers: its own
-// path, or one below it for a pattern that matches in any directory.
+// path, or a path below it for a pattern that matches in any directory.
 func (r *Region) exposes(p SensitivePattern) bool {
 	if r.Caps == 0 || r.Link || !r.Named && r.At.Path != "" {
 		return false

@@ -42,7 +42,7 @@ func (r Resource) String() string {
 	}
 }
 
-// Rule is one rule of any resource.
+// Rule is a rule of any resource.
 //
 //sumtype:decl
 type Rule interface {
@@ -53,7 +53,7 @@ type Rule interface {
 	isRule()
 }
 
-// FSRule grants capabilities at and below one place, or at and below each name that matches a pattern in any directory
+// FSRule grants capabilities at and below a place, or at and below each name that matches a pattern in any directory
 // below that place.
 type FSRule struct {
 	// Written is the path as its layer spells it.
@@ -82,18 +82,18 @@ type HostKind uint8
 
 // The kinds of host pattern.
 const (
-	// HostName is one domain name in ASCII form.
+	// HostName is a domain name in ASCII form.
 	HostName HostKind = iota + 1
-	// HostAddr is one literal IP address.
+	// HostAddr is a literal IP address.
 	HostAddr
-	// HostSuffix is "*.name": one or more labels in front of name.
+	// HostSuffix is "*.name": any labels, at least one, in front of name.
 	HostSuffix
 	// HostAny is "*".
 	HostAny
 )
 
 // Host is a canonical host or host pattern. Name is lower-case ASCII without a trailing dot; it
-// is empty for HostAddr and HostAny. Addr is set for HostAddr alone.
+// is empty for HostAddr and HostAny. Addr is set only for HostAddr.
 type Host struct {
 	Kind HostKind   // the form of the host
 	Name string     // or the fixed part of a pattern
@@ -156,11 +156,11 @@ type Credential struct {
 	Command []string // a command that is run outside of the sandbox and prints the value
 	// As is the part of a request that carries the value: header, basic or query.
 	As string
-	// Name is that of the header or query parameter; of the user for basic.
+	// Name is the name of the header or query parameter; of the user for basic.
 	Name string
 }
 
-// UserHome and OwnHome stand for the user's home directory and the private one in the value of a
+// UserHome and OwnHome stand for the user's home directory and the private home in the value of a
 // variable.
 const (
 	UserHome = "${user_home}"
@@ -181,7 +181,7 @@ type EnvRule struct {
 	Leaves []Leaf // places of the written fields
 }
 
-// CommandRule lets the tool start one program.
+// CommandRule lets the tool start a program.
 type CommandRule struct {
 	// Program is a bare name or a path relative to the workspace, as written.
 	Program string
@@ -199,7 +199,7 @@ type CommandRule struct {
 	Leaves  []Leaf // places of the written fields
 }
 
-// ArgPattern is one allowed argument sequence.
+// ArgPattern is an allowed argument sequence.
 type ArgPattern struct {
 	// Words must equal the arguments one by one.
 	Words []string

@@ -1,7 +1,7 @@
 package ir
 
-// RuleID names one rule of a tool, or one of the things that a ledger speaks of beside
-// rules. It is stable for one policy only: the number is the rule's place in its list.
+// RuleID names a rule of a tool, or one of the things that a ledger speaks of beside
+// rules. It is stable only for the same policy: the number is the rule's place in its list.
 type RuleID string
 
 // The identifiers that stand for no rule of a policy.
@@ -49,7 +49,7 @@ func (r *CommandRule) ID() RuleID {
 func (l Limit) ID() RuleID { return RuleID(l.Kind.String()) }
 
 // Stated is the identifier under which a ledger states the rule: the entries of the base are
-// stated as one.
+// stated as one rule.
 func (id RuleID) Stated() RuleID {
 	if len(id) > len(BaseRule) && id[:len(BaseRule)+1] == BaseRule+"[" {
 		return BaseRule

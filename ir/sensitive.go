@@ -4,7 +4,7 @@ import "strings"
 
 // defaultSensitive returns the paths whose exposure always draws a warning. A
 // leading "~/" is the user's home, a leading "**/" any directory; a trailing
-// slash covers everything below; components are patterns as those of rules by name.
+// slash covers everything below; components are patterns as in rules by name.
 func defaultSensitive() []SensitivePattern {
 	out := make([]SensitivePattern, 0, len(builtinSensitive))
 	for _, p := range builtinSensitive {
@@ -17,10 +17,12 @@ var builtinSensitive = [...]string{
 	"~/.ssh/", "~/.gnupg/", "~/.gpg/", "~/.aws/credentials", "~/.config/gcloud/", "~/.kube/config",
 	"~/.docker/config.json", "**/.env", "**/.env.*",
 	// Logins.
-	"~/.claude/.credentials.json", "~/.codex/auth.json", "~/.gemini/oauth_creds.json", "~/.local/share/opencode/auth.json",
+	"~/.claude/.credentials.json", "~/.codex/auth.json", "~/.gemini/oauth_creds.json",
+	"~/.local/share/opencode/auth.json",
 	"~/.netrc", "~/.git-credentials",
 	// Settings of agents: with a hook less, nothing is asked any more.
-	"~/.claude/settings.json", "~/.codex/config.toml", "~/.codex/hooks.json", "~/.copilot/settings.json", "~/.copilot/hooks/",
+	"~/.claude/settings.json", "~/.codex/config.toml", "~/.codex/hooks.json", "~/.copilot/settings.json",
+	"~/.copilot/hooks/",
 	"~/.cursor/hooks.json", "~/.gemini/settings.json", "~/.config/opencode/", "~/.codeium/windsurf/hooks.json",
 }
 
@@ -63,7 +65,7 @@ func matchPath(pattern, path string, tree bool) bool {
 	}
 }
 
-// matchPart compares one component, which is its own name also where it is no pattern. Most names differ in their first
+// matchPart compares a component, which is its own name also where it is no pattern. Most names differ in their first
 // letter.
 func matchPart(pattern, name string) bool {
 	first := strings.IndexAny(pattern, `*?[\`)

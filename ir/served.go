@@ -6,7 +6,7 @@ import (
 )
 
 // Served are the tools of a program whose source is an MCP server, by their names there. Without any, all tools of the
-// server may be called. Of two with one name the later one counts.
+// server may be called. Of two tools with the same name the later tool counts.
 func Served(tools []*Tool, server string) map[string]*Tool {
 	out := map[string]*Tool{}
 	for _, t := range tools {

@@ -6,10 +6,10 @@ import (
 )
 
 // FormatVersion is the version of the canonical text form of a Program. It
-// changes when a reader of the older form would misunderstand the newer one.
+// changes when a reader of the older form would misunderstand the newer form.
 const FormatVersion = 1
 
-// Program is the result of one compilation: every tool, sorted by name.
+// Program is the result of a compilation: every tool, sorted by name.
 type Program struct {
 	Tools []*Tool // sorted by name
 }
@@ -132,7 +132,7 @@ func ParseHome(word string) (kind HomeKind, shared, ok bool) {
 	}
 }
 
-// Tool is the finalized policy of one tool.
+// Tool is the finalized policy of a tool.
 type Tool struct {
 	Name   string // unique in its program
 	Source Source // the program that runs it
@@ -145,16 +145,16 @@ type Tool struct {
 
 	Base BaseName // the grants outside of the workspace
 	Home HomeKind // the tool's own or the user's
-	// HomeShared is true where a private home is that of all tools of the workspace that say so.
-	// Such tools find each other's caches, and can influence one another.
+	// HomeShared is true where all tools of the workspace that say so share a private home.
+	// Such tools find each other's caches, and can influence each other.
 	HomeShared bool
 	// LateOpen has the supervisor permit access to files that other processes create during the
 	// run beside an exception, for a tool that could not create them itself. Without it such
-	// files stay closed until the next start, which spares most such tools a supervisor. With it a tool
-	// has one, and all of the base that only a supervisor can give.
+	// files stay closed until the next start, which spares most such tools a supervisor. With it a tool has a
+	// supervisor, and all of the base that only a supervisor can give.
 	LateOpen bool
 	// Protects is true where writing is taken away from protected paths (ProtectedPaths).
-	// Protected are further ones, such as layers that other layers extend.
+	// Protected are further protected paths, such as layers that other layers extend.
 	Protects  bool
 	Protected []ProtectedPath
 
@@ -183,7 +183,7 @@ type Tool struct {
 }
 
 // Declared says which resource types some layer declared. An undeclared type
-// carries its default; that of variables is part of the base.
+// carries its default; the default of variables is part of the base.
 type Declared struct {
 	FS, Net, Env bool // the three lists
 }
@@ -200,7 +200,7 @@ func (s *CommandSet) Narrows() bool {
 	return s != nil && slices.ContainsFunc(s.Rules, func(r CommandRule) bool { return !r.AllEnvs })
 }
 
-// SensitivePattern is one entry of the list of paths whose exposure gives a warning. Built-in
+// SensitivePattern is an entry of the list of paths whose exposure gives a warning. Built-in
 // entries have LayerDefault.
 type SensitivePattern struct {
 	Pattern string // with * and **
@@ -243,7 +243,7 @@ func (k LimitKind) String() string {
 	}
 }
 
-// Limit bounds one resource of a tool: bytes for memory and file_size,
+// Limit bounds a resource of a tool: bytes for memory and file_size,
 // milliseconds for the times, a count otherwise.
 type Limit struct {
 	Kind   LimitKind // the resource
@@ -263,7 +263,7 @@ type Constraints struct {
 	Origin    Origin // layer and place
 }
 
-// Assertion is one line of access.tests: a question and the answer it must get.
+// Assertion is a line of access.tests: a question and the answer it must get.
 type Assertion struct {
 	// Allow is the expected answer.
 	Allow bool

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Considered is one rule that matches an operation, and whether it wins.
+// Considered is a rule that matches an operation, and whether it wins.
 type Considered struct {
 	ID   RuleID // of the rule
 	Rule Rule   // that matches

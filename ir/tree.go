@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Region is a named node of the region tree, for rendering and compiling a policy: a rule's
-// path, or an ancestor of one.
+// Region is a named node of the region tree, for rendering and compiling a policy: a rule's path, or an ancestor of a
+// rule's path.
 type Region struct {
 	At Location // the region's own place
 	// Name is its name in the directory above, empty where none is known.
@@ -21,15 +21,15 @@ type Region struct {
 	Pinned bool
 	// Link is true at the workspace's symlink of an external rule.
 	Link bool
-	// Through is true at a symlink of the workspace that a rule is written through, or that is protected. There is nothing below it:
-	// the places that it leads to have regions of their own.
+	// Through is true at a symlink of the workspace that a rule is written through, or that is protected. There is
+	// nothing below it: the places that it leads to have regions of their own.
 	Through bool
 	// ByName are the rules by name that are about names in this directory and below, in the order in which ties
 	// are decided.
 	ByName []Entry
 	// Guard is the protected path around, its Rule nil where there is none: rules by name let nothing be written here.
 	Guard Entry
-	// Above is the node that this one is directly below, Below are those directly below it, in
+	// Above is the node directly above this node, Below are the nodes directly below it, in
 	// name order. Both may belong to another root in a tree of View.Tree.
 	Above *Region
 	Below []*Region
@@ -55,12 +55,11 @@ func (v *View) Roots() []Root {
 }
 
 // Tree returns the regions of every root as they lie on the view's host, in canonical order.
-// A root that is bound inside another one is in the tree of that one as well, in the place of
-// all that the outer root's rules say there. The workspace and the bound roots are listed even
-// where they have no rule, since then nothing is granted in them, whatever is around them; a
-// root whose directory belongs to another root is not. In a portable view no root is known to
-// lie in another.
-// See RATIONALE D41.
+// A root that is bound inside another root is in the tree of that root as well, in the place of all that the outer
+// root's rules say there. The workspace and the bound roots are listed even where they have no rule, since then nothing
+// is granted in them, whatever is around them; a root whose directory belongs to another root is not. In a portable
+// view no root is known to lie in another.
+// See decision D41.
 func (v *View) Tree() []*Region {
 	b := v.bind
 	if b == nil {
@@ -68,7 +67,9 @@ func (v *View) Tree() []*Region {
 	}
 	var out []*Region
 	roots := slices.Concat(v.Roots(), b.Roots(), []Root{{Kind: Workspace}})
-	slices.SortFunc(roots, func(a, b Root) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(roots, func(a, b Root) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
 	for _, r := range slices.Compact(roots) {
 		if abs, bound := b.Path(Location{Root: r}); bound && b.Locate(abs).Root != r {
 			continue
@@ -92,9 +93,12 @@ func (v *View) Tree() []*Region {
 // graft puts a root in the place of all that r has at a path.
 func (r *Region) graft(path string, root *Region) {
 	name, rest := cut(path)
-	i, there := slices.BinarySearchFunc(r.Below, name, func(b *Region, name string) int { return strings.Compare(b.Name, name) })
+	i, there := slices.BinarySearchFunc(r.Below, name, func(b *Region, name string) int {
+		return strings.Compare(b.Name, name)
+	})
 	if !there {
-		between := &Region{At: r.At.Child(name), Name: name, Caps: r.Caps, Governing: r.Governing, Pinned: true, Above: r}
+		between := &Region{At: r.At.Child(name), Name: name, Caps: r.Caps, Governing: r.Governing, Pinned: true,
+			Above: r}
 		r.Below = slices.Insert(r.Below, i, between)
 	}
 	if rest != "" {
@@ -105,7 +109,7 @@ func (r *Region) graft(path string, root *Region) {
 	r.Below[i] = root
 }
 
-// Regions returns the region tree of one root by itself, nil if it has none.
+// Regions returns the region tree of a root by itself, nil if it has none.
 func (v *View) Regions(r Root) *Region {
 	if t := v.tree(r); t != nil {
 		nodes := t.count()
@@ -124,7 +128,8 @@ type exporter struct {
 
 func (e *exporter) export(n *region, at Location, above *Region) *Region {
 	e.nodes = append(e.nodes, Region{
-		At: at, Name: at.Base(), Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != "", Through: n.link && e.view.through(n), Above: above,
+		At: at, Name: at.Base(), Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != "", Through: n.link &&
+			e.view.through(n), Above: above,
 	})
 	out := &e.nodes[len(e.nodes)-1]
 	for _, b := range n.byName {
@@ -174,7 +179,7 @@ func (r *Region) Guarded() bool {
 }
 
 // LeadsToGuarded reports whether r is a protected path, or a name that no rule is written for
-// and that leads to protected paths alone.
+// and that leads only to protected paths.
 func (r *Region) LeadsToGuarded() bool {
 	if r.Named || len(r.Below) == 0 {
 		return r.Guarded()

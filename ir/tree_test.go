@@ -12,7 +12,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestOneDirectoryOfTwoRoots: the place of a root was looked for with that root alone left out,
+// TestOneDirectoryOfTwoRoots: the place of a root was looked for with only that root left out,
 // so that of two external rules with one target each was the root around the other, and the
 // name of their directory could be moved away in the root that it is in.
 func TestOneDirectoryOfTwoRoots(t *testing.T) {
@@ -94,8 +94,8 @@ func checkRegion(t *rapid.T, v *ir.View, b *ir.Bindings, r *ir.Region) {
 	}
 }
 
-// TestPortableTree: without bindings every root is a tree of its own, and the workspace is one
-// even where no rule is about it.
+// TestPortableTree: without bindings every root is a tree of its own, and the workspace is such a tree even where no
+// rule is about it.
 func TestPortableTree(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{external("fork", ir.All)}

@@ -42,7 +42,7 @@ const (
 	ReasonEscape
 	// ReasonLoop: the path does not resolve because of a symlink loop.
 	ReasonLoop
-	// ReasonPinned: the move would carry a rule's path, or an ancestor of one.
+	// ReasonPinned: the move would carry a rule's path, or an ancestor of a rule's path.
 	ReasonPinned
 	// ReasonNoGain: the move would escalate: more would be permitted on the moved file at its
 	// new place.
@@ -58,7 +58,7 @@ const (
 	// ReasonName: the program is listed, but not by the name that it is given, which it may
 	// take for a subcommand.
 	ReasonName
-	// ReasonMissing: there is no such program. A listed one that was not there when the
+	// ReasonMissing: there is no such program. A listed program that was not there when the
 	// policy was compiled for a host does not start later either.
 	ReasonMissing
 	// ReasonLeads: the name leads to a rule's path, and only a directory can be made or
@@ -82,7 +82,7 @@ func (r Reason) String() string {
 	return "none"
 }
 
-// Verdict is the answer to one operation.
+// Verdict is the answer to an operation.
 type Verdict struct {
 	Effect Effect // permit or deny
 	Reason Reason // why

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// View is a tool's policy prepared for questions on one platform: the region
+// View is a tool's policy prepared for questions on a platform: the region
 // tree of its filesystem rules, base and private directories included, and
 // indexes of the rest. It is immutable and safe for concurrent use.
 type View struct {
@@ -30,15 +30,15 @@ type View struct {
 	commands commandIndex
 }
 
-// Entry is one filesystem rule of a view. ID is "fs[2]" for the third declared rule,
-// "base[0]", "home", "tmp" or "program" for those in no file, and "protected" for the rules
-// of protected paths, which are told apart by their paths alone.
+// Entry is a filesystem rule of a view. ID is "fs[2]" for the third declared rule,
+// "base[0]", "home", "tmp" or "program" for rules in no file, and "protected" for the rules
+// of protected paths, which are told apart only by their paths.
 type Entry struct {
 	ID   RuleID  // of the rule
 	Rule *FSRule // the rule
 }
 
-// Facts are the properties of one host that a view depends on. The zero value describes none:
+// Facts are the properties of a host that a view depends on. The zero value describes none:
 // the base as it is listed, nothing bound.
 type Facts struct {
 	// Bindings are the absolute paths of the roots, nil in a portable policy.
@@ -52,17 +52,17 @@ type Facts struct {
 	Program *Location
 	// Withheld is true where a policy, not the user's PATH, says that the program lies outside: a rule has to grant it.
 	Withheld bool
-	// Located is true where the files of listed programs are known: a rule without one is
-	// then about a program that is not there.
+	// Located is true where the files of listed programs are known: a rule without a file is then about a program that
+	// is not there.
 	Located bool
 	// Interpreters are the programs that listed scripts, and the tool's own, name in
 	// their first line, by script.
 	Interpreters map[Location]Location
-	// Protected are the protected paths that only this host's workspace has: where the listed ones lead over
-	// symlinks, its layers, and the files of its repository elsewhere. A directory comes before places in it.
+	// Protected are the protected paths that only this host's workspace has: where the listed paths lead over symlinks,
+	// its layers, and the files of its repository elsewhere. A directory comes before places in it.
 	Protected []ProtectedPath
-	// ProtectedLinks are the protected paths that are symlinks on this host, the listed ones included: there is nothing below
-	// them that a system could be told of.
+	// ProtectedLinks are the protected paths that are symlinks on this host, the listed paths included: there is
+	// nothing below them that a system could be told of.
 	ProtectedLinks []Location
 	// Closed are the places of this host at which nothing is granted, whatever rules say.
 	Closed []Closed
@@ -94,8 +94,7 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 	return v
 }
 
-// collect lists the rules in the order in which ties are decided: implied ones first, the
-// declared ones after them.
+// collect lists the rules in the order in which ties are decided: implied rules first, the declared rules after them.
 func (v *View) collect(f Facts) {
 	v.rules = make([]Entry, 0, len(f.Base)+len(v.Tool.FS)+len(protected)+maxImplied)
 	if f.Base == nil {
@@ -135,7 +134,7 @@ func programOrigin(t *Tool) Origin {
 // ImpliedRules returns the grants that follow from the tool itself: its private home and its
 // temporary directory. Programs install further programs into the home and run them, and build
 // drivers run their fresh output in the temporary directory, so both grant all capabilities.
-// See RATIONALE D7.
+// See decision D7.
 func ImpliedRules(t *Tool) []FSRule {
 	origin := func(label string) Origin { return Origin{Layer: LayerImplied, Label: label} }
 	tmp := FSRule{Written: "${tmp}", At: Location{Root: Root{Kind: Temp}}, Caps: All, Origin: origin("private tmp")}
@@ -229,9 +228,9 @@ func (b *Bindings) inner() (out []Location) {
 	return out
 }
 
-// InTemp returns the view for a run with a temporary directory of its own, which shares all rules with this one, and
+// InTemp returns the view for a run with a temporary directory of its own, which shares all rules with this view, and
 // false where they depend on the directory: it is in another root, or another root is in it.
-// See RATIONALE D323.
+// See decision D330.
 func (v *View) InTemp(dir string) (*View, bool) {
 	b := *v.bind
 	b.Temp = dir
@@ -243,8 +242,7 @@ func (v *View) InTemp(dir string) (*View, bool) {
 	return &out, true
 }
 
-// pinPrograms pins the files of listed programs: a file moved to the path of one could be
-// started.
+// pinPrograms pins the files of listed programs: a file moved to such a path could be started.
 func (v *View) pinPrograms() {
 	if v.Tool.Commands == nil {
 		return
@@ -293,9 +291,9 @@ func (b *Bindings) Outer(r Root) Location {
 // Entries returns the filesystem rules of the view, least specific origin first.
 func (v *View) Entries() []Entry { return v.rules }
 
-// Stated returns the entries that a ledger covers: all but those of the base, with those of
-// protected paths merged into one that has all the capabilities that any of them grants, and the first of those of
-// closed places, which are alike.
+// Stated returns the entries that a ledger covers: all but the entries of the base, with the entries of protected paths
+// merged into one that has all the capabilities that any of them grants, and the first entry of closed places, which
+// are alike.
 func (v *View) Stated() []Entry {
 	var out []Entry
 	protected, closed := -1, false

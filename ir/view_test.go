@@ -44,8 +44,7 @@ func policy(t *testing.T, text string) *ir.Tool {
 
 func in(path string) ir.Place { return ir.Direct(ir.In(path)) }
 
-// TestMoves walks through the rules on renames, links and exchanges. Every reason
-// that can refuse one is here.
+// TestMoves walks through the rules on renames, links and exchanges. Every reason that can refuse a move is here.
 func TestMoves(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -152,8 +151,8 @@ func TestAskedWithoutBase(t *testing.T) {
 	}
 }
 
-// TestBaseAndRoots: undeclared places are judged by the base, the deepest root wins, and a root
-// that is bound inside another one cannot be moved there.
+// TestBaseAndRoots: undeclared places are judged by the base, the deepest root wins, and a root that is bound inside
+// another root cannot be moved there.
 func TestBaseAndRoots(t *testing.T) {
 	tool := policy(t, ". rcud")
 	b := &ir.Bindings{Workspace: "/home/me", Home: "/home/me/.local/state/t", Temp: "/tmp/run"}
@@ -209,8 +208,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestInTemp: a view for another temporary directory answers as one that is made for it, and is none where a directory
-// pins a name of another root.
+// TestInTemp: a view for another temporary directory answers as a view that is made for it, and is none where a
+// directory pins a name of another root.
 func TestInTemp(t *testing.T) {
 	names := []string{"a", "b", "h", "t"}
 	shared, own := 0, 0

@@ -1,8 +1,8 @@
 package ir
 
 // Every AppContainer may read and run files with an access entry for ALL APPLICATION
-// PACKAGES; on a default installation these trees have one.
-// See RATIONALE D84.
+// PACKAGES; on a default installation these trees have such an entry.
+// See decision D53.
 var windowsSystem = []BaseEntry{
 	{"${SystemRoot}", readExecute, "programs and libraries of the system"},
 	{"${ProgramFiles}", readExecute, "installed programs"},

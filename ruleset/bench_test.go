@@ -34,8 +34,8 @@ const record = `printf '%s\0' "$#" NAME "$@" >>"$RECORD"
 :
 `
 
-// programs are those that lines start. They are functions, which cost a fraction, and scripts on PATH. Lists have w and id, and
-// none of the others.
+// programs are those that lines start. They are functions, which cost a fraction, and scripts on PATH. Lists have w and
+// id, and none of the others.
 var programs = []string{"p", "q", "w", "id", "evil"}
 
 func functions() (out string) {
@@ -89,11 +89,11 @@ func newBench(t *testing.T, shells map[string]string) *bench {
 	return b
 }
 
-// work is the directory of a line, home the one around it.
+// work is the directory of a line, home the directory around it.
 func (b *bench) work(i int) string { return b.home(i) + "/w" }
 func (b *bench) home(i int) string { return b.dir + "/" + strconv.Itoa(i) }
 
-// prepare makes the directory of a line as new: a file with a command in it, and another one in a directory.
+// prepare makes the directory of a line as new: a file with a command in it, and another file in a directory.
 func (b *bench) prepare(i int) error {
 	if b.files(i).fresh() {
 		return os.Truncate(b.home(i)+"/log", 0)
@@ -137,7 +137,7 @@ type outcome struct {
 }
 
 // run runs each line in a fresh directory until the last process of all has ended. The line is the
-// argument of eval in a subshell, every tenth one that of a shell of its own, without functions.
+// argument of eval in a subshell, every tenth line the argument of a shell of its own, without functions.
 func (b *bench) run(s dialect, lines []string, locale string) ([]outcome, error) {
 	script := "ulimit -f 1000\n" + functions()
 	var err error

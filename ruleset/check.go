@@ -16,7 +16,7 @@ const (
 	Misses Flaw = iota
 	// Catches is a counterexample that the rule matches.
 	Catches
-	// Idle is a rule for which earlier ones decide always.
+	// Idle is a rule for which earlier rules always decide.
 	Idle
 	// Broad is an allowing rule for a program that runs others, which the rule does not spell out.
 	Broad
@@ -60,7 +60,7 @@ func (s *Set) Check() []Finding {
 }
 
 // matches reports whether a rule decides for a command line by itself, as in the workspace's root
-// with all files open: an allowing rule allows it, a denying one denies it.
+// with all files open: an allowing rule allows it, a denying rule denies it.
 func (s *Set) matches(r *Rule, line string) bool {
 	one := Set{Root: s.Root, Shell: s.Shell, Rules: []*Rule{{Outcome: r.Outcome, Matcher: r.Matcher}}}
 	h := Host{
@@ -84,7 +84,8 @@ func (r *Rule) Operations() []Kind {
 func (r *Rule) broad() []Finding {
 	var out []Finding
 	if r.about(Execute) && r.Matcher != nil && !names(r.Matcher) {
-		out = append(out, Finding{Rule: r, Flaw: Broad, Why: "it names no program, and allows all that act by themselves"})
+		out = append(out, Finding{Rule: r, Flaw: Broad,
+			Why: "it names no program, and allows all that act by themselves"})
 	}
 	for _, n := range loneNames(r.Matcher) {
 		if why := shell.Starts(n); why != "" {
@@ -94,7 +95,7 @@ func (r *Rule) broad() []Finding {
 	return out
 }
 
-// names reports whether a matcher matches programs of certain names alone.
+// names reports whether a matcher matches only programs of certain names.
 func names(m Matcher) bool {
 	switch m := m.(type) {
 	case Command, Prefix, Group:

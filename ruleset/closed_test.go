@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// TestClosed: a rule allows what its words say. What stands behind them in a word, a program or an option that no table knows
-// is left to a person, and so is what a table knows to do more.
+// TestClosed: a rule allows what its words say. What stands behind them in a word, a program or an option that no table
+// knows is left to a person, and so is what a table knows to do more.
 func TestClosed(t *testing.T) {
 	data, err := os.ReadFile("testdata/closed.txt")
 	if err != nil {

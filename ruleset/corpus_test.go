@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// generous is a set that allows more than a careful one would: whatever it does not allow is held
+// generous is a set that allows more than a careful set would: whatever it does not allow is held
 // by the analysis.
 func generous() *ruleset.Set {
 	names := strings.Fields("git echo ls cat grep rg fd find sort uniq head tail wc sed awk tar tree file date hostname split csplit xxd shuf " +
@@ -113,7 +113,7 @@ func decide(s *ruleset.Set, line string) ruleset.Decision {
 }
 
 // TestCorpus: each line has the verdict of its class. A bypass is held: it is denied, or left to a person.
-// See RATIONALE D168.
+// See decision D165.
 func TestCorpus(t *testing.T) {
 	s, seen := generous(), map[string]bool{}
 	all := slices.Concat(corpus(t, "bypasses.txt", "held"), corpus(t, "families.txt", ""), corpus(t, "ordinary.txt", "allow"))

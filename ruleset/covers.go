@@ -8,7 +8,7 @@ import (
 
 // covering are the earlier rules that decide for everything that a rule names, nil if some of that is left to it. Each
 // alternative of the rule's condition may be another rule's: command = ["a", "b"] is covered by one rule for each.
-// See RATIONALE D460.
+// See decision D132.
 func (s *Set) covering(at int) []*Rule {
 	later := s.Rules[at]
 	mine, ok := alternatives(later.Matcher)
@@ -154,8 +154,9 @@ func (c claim) and(d *claim) claim {
 	return c
 }
 
-// covers reports whether the claim of an earlier rule holds wherever another one does. A rule that stops knows programs
-// by each path, and, where the later rule has another outcome, keeps it from deciding also where it may match itself.
+// covers reports whether the claim of an earlier rule holds wherever another claim does. A rule that stops knows
+// programs by each path, and, where the later rule has another outcome, keeps it from deciding also where it may match
+// itself.
 func (c *claim) covers(b *claim, stops, other bool) bool {
 	spelled := func(words []string, more bool) bool {
 		return begins(b.prefix, words) || begins(b.args, words) || more && begins(b.sub, words)
@@ -198,7 +199,7 @@ func (c *claim) implies(m Matcher) bool {
 	})
 }
 
-// has reports whether the options of the claim, or its words, are known to have one.
+// has reports whether the options of the claim, or its words, are known to have a flag.
 func (c *claim) has(flag string) bool {
 	for _, words := range [][]string{c.prefix, c.args} {
 		if end := slices.Index(words, "--"); end >= 0 {
@@ -214,7 +215,7 @@ func (c *claim) has(flag string) bool {
 	})
 }
 
-// has reports whether the hosts that a pattern names are among those of the list.
+// has reports whether the hosts that a pattern names are in the list.
 func (m Hosts) has(host string) bool {
 	return slices.ContainsFunc(m, func(h string) bool {
 		below, wild := strings.CutPrefix(h, "*.")

@@ -29,8 +29,8 @@ func idle(rules []*ruleset.Rule) []*ruleset.Rule {
 	return out
 }
 
-// TestNeverWins: the last rule of each list never wins, in whichever form the rules name programs. A rule for docker
-// alone hid none for "docker run" where one was a prefix and the other a name, nor where two rules hid it together.
+// TestNeverWins: the last rule of each list never wins, in whichever form the rules name programs. A rule for just
+// docker hid none for "docker run" where one was a prefix and the other a name, nor where two rules hid it together.
 func TestNeverWins(t *testing.T) {
 	docker, run := named("docker"), prefix{{"docker", "run"}}
 	both := ruleset.Within("/w")

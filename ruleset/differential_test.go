@@ -33,7 +33,7 @@ func (d dialect) String() string {
 	return out
 }
 
-// dialects are the shells in which lines are run, those of them that are here.
+// dialects are the shells in which lines are run, as far as they are here.
 func dialects(t *testing.T) (out []dialect, links map[string]string) {
 	links = map[string]string{}
 	for _, d := range []dialect{
@@ -60,9 +60,9 @@ func dialects(t *testing.T) (out []dialect, links map[string]string) {
 const batch = 100
 
 // TestDifferential runs random lines that are allowed, and looks for a program that was started,
-// a file that was written, and a file that was read, which had not been judged. The count is that
-// of lines that were allowed and run, in each shell.
-// See RATIONALE D169.
+// a file that was written, and a file that was read, which had not been judged. The count is the number of lines that
+// were allowed and run, in each shell.
+// See decision D165.
 func TestDifferential(t *testing.T) {
 	shells, links := dialects(t)
 	seed := epoch.Seed(t)
@@ -117,8 +117,8 @@ func (b *bench) differ(s dialect, r *rand.Rand) (drawn int, err error) {
 	return drawn, err
 }
 
-// TestBench: the bench sees the effects of a line. A bench that waited for the shell alone missed
-// programs in the background, and found their records among those of the next line.
+// TestBench: the bench sees the effects of a line. A bench that waited only for the shell missed
+// programs in the background, and found their records among the records of the next line.
 func TestBench(t *testing.T) {
 	shells, links := dialects(t)
 	b := newBench(t, links)

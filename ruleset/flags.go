@@ -9,7 +9,7 @@ import (
 )
 
 // Flags matches programs that have all of these options, in any order, combined or apart. It
-// cannot tell an option from a value that looks like one.
+// cannot tell an option from a value that looks like an option.
 type Flags []string
 
 func (m Flags) match(q *question) answer {
@@ -24,9 +24,10 @@ func (m Flags) match(q *question) answer {
 }
 
 // synonyms are options that usual programs take for the same.
-var synonyms = map[string][]string{"-r": {"-R", "--recursive"}, "-R": {"-r", "--recursive"}, "-f": {"--force"}, "--recursive": {"-r", "-R"}, "--force": {"-f"}}
+var synonyms = map[string][]string{"-r": {"-R", "--recursive"}, "-R": {"-r", "--recursive"}, "-f": {"--force"},
+	"--recursive": {"-r", "-R"}, "--force": {"-f"}}
 
-// one looks for one option.
+// one looks for an option.
 func (m Flags) one(q *question, flag string) tri {
 	names := []string{flag}
 	if q.loose {

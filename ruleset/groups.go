@@ -27,7 +27,7 @@ const (
 type member struct {
 	names    []string
 	commands []string
-	// alone is true where only the options may follow, bare where that, and no target, is what the member is.
+	// alone is true where only the options may follow, bare where the member is just that, without a target.
 	alone, bare bool
 	options     []string
 }
@@ -38,32 +38,40 @@ var groups = map[Group][]member{
 	Compilation: {
 		{names: []string{"cargo"}, commands: []string{"build", "b", "check", "c", "clippy", "doc", "d"}},
 		{names: []string{"go"}, commands: []string{"build", "vet"}},
-		{names: []string{"tsc"}, alone: true, options: []string{"--noEmit", "--build", "-b", "--pretty", "--version", "--strict", "--skipLibCheck", "--listFiles"}},
+		{names: []string{"tsc"}, alone: true, options: []string{"--noEmit", "--build", "-b", "--pretty", "--version",
+			"--strict", "--skipLibCheck", "--listFiles"}},
 		{names: []string{"gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran", "javac"}},
-		{names: []string{"make", "gmake"}, alone: true, bare: true, options: []string{"-j", "-k", "-s", "-B", "-n", "--silent", "--keep-going", "--dry-run"}},
+		{names: []string{"make", "gmake"}, alone: true, bare: true,
+			options: []string{"-j", "-k", "-s", "-B", "-n", "--silent", "--keep-going", "--dry-run"}},
 		{names: []string{"ninja"}, alone: true, bare: true, options: []string{"-j", "-k", "-v", "-n", "--quiet"}},
 		{names: []string{"make", "gmake", "ninja"}, commands: []string{"all", "build", "compile"}},
 		{names: []string{"cmake"}},
 		{names: []string{"meson"}, commands: []string{"setup", "compile"}},
-		{names: []string{"gradle", "gradlew", "./gradlew"}, commands: []string{"build", "assemble", "classes", "testClasses", "compileJava", "compileTestJava", "compileKotlin", "jar"}},
-		{names: []string{"mvn", "mvnw", "./mvnw"}, commands: []string{"validate", "compile", "test-compile", "package"}},
+		{names: []string{"gradle", "gradlew", "./gradlew"},
+			commands: []string{"build", "assemble", "classes", "testClasses", "compileJava", "compileTestJava",
+				"compileKotlin", "jar"}},
+		{names: []string{"mvn", "mvnw", "./mvnw"},
+			commands: []string{"validate", "compile", "test-compile", "package"}},
 		{names: []string{"dotnet"}, commands: []string{"build", "restore"}},
 	},
 	ReadOnlyGit: {
 		{names: []string{"git"}, commands: []string{
-			"status", "diff", "log", "show", "whatchanged", "rev-list", "diff-tree", "diff-index", "diff-files", "blame", "annotate", "grep",
-			"ls-files", "ls-tree", "rev-parse", "describe", "shortlog", "show-ref", "merge-base", "name-rev", "cat-file", "for-each-ref",
-			"count-objects", "cherry", "check-ignore", "check-attr", "stash list", "stash show", "reflog show", "remote get-url", "worktree list",
+			"status", "diff", "log", "show", "whatchanged", "rev-list", "diff-tree", "diff-index", "diff-files",
+			"blame", "annotate", "grep", "ls-files", "ls-tree", "rev-parse", "describe", "shortlog", "show-ref",
+			"merge-base", "name-rev", "cat-file", "for-each-ref", "count-objects", "cherry", "check-ignore",
+			"check-attr", "stash list", "stash show", "reflog show", "remote get-url", "worktree list",
 		}},
 		{names: []string{"git"}, commands: []string{"branch"}, alone: true, options: []string{
-			"-a", "-r", "-v", "-vv", "-av", "-avv", "--list", "--all", "--remotes", "--verbose", "--show-current", "--no-color", "-i",
+			"-a", "-r", "-v", "-vv", "-av", "-avv", "--list", "--all", "--remotes", "--verbose", "--show-current",
+			"--no-color", "-i",
 		}},
 		{names: []string{"git"}, commands: []string{"tag"}, alone: true, options: []string{"-l", "--list", "-n", "-i"}},
 		{names: []string{"git"}, commands: []string{"remote"}, alone: true, options: []string{"-v", "--verbose"}},
 		{names: []string{"git"}, commands: []string{"reflog", "config --list", "config -l"}, alone: true},
 	},
 	SafeNpm: {
-		{names: []string{"npm"}, commands: []string{"ls", "list", "ll", "la", "outdated", "view", "info", "show", "search", "ping", "root", "prefix", "why", "explain"}},
+		{names: []string{"npm"}, commands: []string{"ls", "list", "ll", "la", "outdated", "view", "info", "show",
+			"search", "ping", "root", "prefix", "why", "explain"}},
 		{names: []string{"npm"}, commands: []string{"audit"}, alone: true, options: []string{"--json"}},
 	},
 }

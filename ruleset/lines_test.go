@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// tools are real programs that lines start. They run commands and write files by their arguments
-// alone; they may read any file.
+// tools are real programs that lines start. They run commands and write files only by their arguments; they may read
+// any file.
 var tools = strings.Fields("env nice timeout stdbuf setsid nohup ionice find xargs sort uniq tee sed awk cat head tail wc tr cut seq")
 
-// tokens are the parts of random lines. None of them begins an absolute path. A line feed at the
-// beginning of one is left out, one at the end stays.
+// tokens are the parts of random lines. None of them begins an absolute path. A line feed at the beginning of a token
+// is left out, a line feed at the end stays.
 var tokens = strings.Split(strings.Join([]string{
 	` | | | |p|p|q|evil|evil|a|b|d|x|1|2|=|$|$|${|}|$(|)|(|` + "`" + `|\|\\|` + "\n" + `|'|'|"|"|$'|$"|@P|:-|#| #|;|;|&|&&`,
 	`|{|}|{ |; }|[|]|*|?|~|!|<<|<<-|<<<| <<E` + "\nx\nE\n" + `|E|<(|>(|$((|))|((|[[|]]|-|--|,|..|%|^|+|@(|a=|a=b |if |; then |; fi|for i in |; do |; done`,
@@ -52,7 +52,7 @@ var starters = strings.Split(`sh -c p|sh -c 'p a; q b'|bash -c 'p "a b"'|bash -c
 var joints = []string{"; ", " && ", " || ", " | ", "\n", " & ", ";", "&&", "|", "&", " |& ", "; ! ", " && time ", "\n\n", " # x\n", " #\n", ";\n", " &\n"}
 
 // randomLine is a line that is allowed with a good chance: commands with a mutation here and there, or an allowed
-// program with random tokens behind. A program that no list has would be allowed without arguments alone.
+// program with random tokens behind. A program that no list has would be allowed only without arguments.
 func randomLine(r *rand.Rand) string {
 	return recorder.ReplaceAllStringFunc(drawnLine(r), func(s string) string {
 		return s[:len(s)-1] + map[byte]string{'p': "w", 'q': "id"}[s[len(s)-1]]

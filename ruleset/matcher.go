@@ -33,7 +33,7 @@ type answer struct {
 	reach int
 }
 
-// words are those of the program, nil if there is none.
+// words are the words of the program, nil if there is none.
 func (q *question) words() []shell.Word {
 	if q.part == nil {
 		return nil
@@ -120,7 +120,7 @@ func (q *question) named(w shell.Word, name string) tri {
 	return truth(Alike(w.Text, name))
 }
 
-// Alike reports whether a rule that denies takes two names of programs for one: by their last
+// Alike reports whether a rule that denies takes two names of programs for the same: by their last
 // elements, in upper or lower case, with ".exe" or without it.
 func Alike(a, b string) bool {
 	end := func(s string) string { return strings.TrimSuffix(strings.ToLower(path.Base(s)), ".exe") }
@@ -166,7 +166,7 @@ func same(w shell.Word, text string) tri {
 	return no
 }
 
-// Prefix matches programs whose first words are those of one of its sequences.
+// Prefix matches programs whose first words are one of its sequences.
 type Prefix [][]string
 
 func (m Prefix) match(q *question) answer {
@@ -215,7 +215,7 @@ func (q *question) scattered(seq []string) bool {
 	return flags.match(q).tri != no
 }
 
-// Args matches programs by all of their arguments. A final "**" stands for any further ones. Without
+// Args matches programs by all of their arguments. A final "**" stands for any further words. Without
 // it, the end of the arguments is spelled out too.
 type Args [][]string
 

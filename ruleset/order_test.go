@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// TestOpenRules: where a rule may match, a later one that surely does decides if both agree, and nothing is
+// TestOpenRules: where a rule may match, a later rule that surely does decides if both agree, and nothing is
 // decided if not.
 func TestOpenRules(t *testing.T) {
 	rule := func(o ruleset.Outcome, words ...string) *ruleset.Rule {
@@ -25,8 +25,8 @@ func TestOpenRules(t *testing.T) {
 	}
 }
 
-// TestAllButOne: a rule that denies all programs but one denies those that only look like it, as a rule that
-// denies one of them denies those that look like it.
+// TestAllButOne: a rule that denies all programs but one denies programs that only look like it, as a rule that denies
+// one of them denies programs that look like it.
 func TestAllButOne(t *testing.T) {
 	for _, matcher := range []ruleset.Matcher{
 		ruleset.Not{Matcher: ruleset.Command{Names: []string{"git"}}}, ruleset.Not{Matcher: ruleset.Prefix{{"git"}}},

@@ -64,7 +64,8 @@ const (
 	Other
 )
 
-var kindNames = []string{"execute", "read", "edit", "delete", "move", "search", "fetch", "think", "switch_mode", "other"}
+var kindNames = []string{"execute", "read", "edit", "delete", "move", "search", "fetch", "think", "switch_mode",
+	"other"}
 
 // String returns the name of the kind.
 func (k Kind) String() string { return kindNames[k] }

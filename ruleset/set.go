@@ -20,7 +20,7 @@ type Set struct {
 	Rules []*Rule // the first that matches wins
 }
 
-// Rule is one rule of a set.
+// Rule is a rule of a set.
 type Rule struct {
 	Outcome Outcome // Allow, Ask or Deny
 	// Kinds are the kinds of operation that the rule is about; empty means Execute.
@@ -43,7 +43,7 @@ type Operation struct {
 	// Dir is the absolute working directory, empty if it is not known.
 	Dir string
 	// Session is the directory of which a program may obey the configuration, if it is not Dir: an
-	// agent that chooses Dir may have written the one there.
+	// agent that chooses Dir may have written the configuration there.
 	Session string
 	Paths   []string // the files that it is about
 	URL     string   // of Fetch
@@ -57,7 +57,7 @@ type Host struct {
 	Open func(access shell.Access, path string) (Outcome, string)
 }
 
-// Decision is the answer to an operation, or to a part of one.
+// Decision is the answer to an operation, or to a part of an operation.
 type Decision struct {
 	Outcome Outcome // of the part, with all parts inside
 	Own     Outcome // of the part without them
@@ -72,7 +72,7 @@ type Decision struct {
 	judge *judge
 }
 
-// Cause returns the part that decided: the first one that has the outcome of the whole by itself.
+// Cause returns the part that decided: the first part that has the outcome of the whole by itself.
 func (d *Decision) Cause() *Decision {
 	if d.Why != "" && d.Own == d.Outcome {
 		return d
@@ -110,7 +110,7 @@ func (s *Set) Decide(op Operation, h Host) Decision {
 	return j.part(shell.Analyze(op.Command, s.Shell, op.Dir), 0)
 }
 
-// judge is one run of Decide.
+// judge is a run of Decide.
 type judge struct {
 	set  *Set
 	op   *Operation
@@ -119,7 +119,7 @@ type judge struct {
 
 // rules asks the rules in order. A rule that may match leaves open whether it wins; the answer is
 // known if all rules that may win agree.
-// See RATIONALE D132.
+// See decision D132.
 func (j *judge) rules(q *question, text string) (Decision, int) {
 	out := Decision{Text: text}
 	var open *Rule
@@ -170,7 +170,7 @@ const noMatch = "no rule matches"
 
 // MayStop reports whether a rule that denies or asks decides, or may match: also a part that is not understood, and
 // a command that a program may run by its words.
-// See RATIONALE D429.
+// See decision D429.
 func (s *Set) MayStop(k Kind, d *Decision) bool {
 	if !s.stops(k) {
 		return false
@@ -194,7 +194,7 @@ func (s *Set) stops(k Kind) bool {
 func (s *Set) Whole() bool { return s.whole(Execute) != nil }
 
 // whole is the first rule about a kind of operation if it denies or asks about all of them, nil otherwise.
-// See RATIONALE D428.
+// See decision D428.
 func (s *Set) whole(k Kind) *Rule {
 	i := slices.IndexFunc(s.Rules, func(r *Rule) bool { return r.about(k) })
 	if i < 0 || !s.Rules[i].stops() || s.Rules[i].Matcher != nil {
@@ -207,9 +207,10 @@ func (s *Set) whole(k Kind) *Rule {
 func (j *judge) perhaps(p *shell.Part) bool {
 	found, all := p.Perhaps(j.set.Shell)
 	return all || slices.ContainsFunc(j.set.Rules, func(r *Rule) bool {
-		return r.stops() && r.about(Execute) && r.Matcher != nil && slices.ContainsFunc(found, func(in *shell.Part) bool {
-			return in.Kind == shell.Program && r.asks(&question{judge: j, part: in, loose: true}).tri != no
-		})
+		return r.stops() && r.about(Execute) && r.Matcher != nil &&
+			slices.ContainsFunc(found, func(in *shell.Part) bool {
+				return in.Kind == shell.Program && r.asks(&question{judge: j, part: in, loose: true}).tri != no
+			})
 	})
 }
 
@@ -272,7 +273,7 @@ func (j *judge) part(p *shell.Part, spelled int) Decision {
 
 // program judges the start of a program, without the contents of its words. The second value is the
 // number of words that a rule spells out.
-// See RATIONALE D133 and D134.
+// See decision D133.
 func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
 	out, reach := j.rules(&question{judge: j, part: p, passes: p.Through}, p.Text)
 	reach = max(reach, spelled)
@@ -298,7 +299,8 @@ func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
 		}
 	}
 	if p.Obeys && out.Rule != nil && !j.starts(p) && !trusts(out.Rule.Matcher) {
-		out.Outcome, out.Why = Unknown, "it obeys the configuration of another directory; a rule with within_directory trusts it"
+		out.Outcome, out.Why = Unknown, "it obeys the configuration of another directory; a rule with "+
+			"within_directory trusts it"
 	}
 	return out, reach
 }
@@ -341,9 +343,9 @@ func (j *judge) file(p *shell.Part) Decision {
 	return out
 }
 
-// change judges a change of directory. One that stays below the directory of the operation runs
+// change judges a change of directory. A change that stays below the directory of the operation runs
 // nothing and reaches nothing new; others need a rule for cd.
-// See RATIONALE D134.
+// See decision D133.
 func (j *judge) change(p *shell.Part) Decision {
 	below := truth(len(p.Dirs) > 0)
 	for _, d := range p.Dirs {

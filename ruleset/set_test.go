@@ -42,7 +42,7 @@ func TestMatchers(t *testing.T) {
 			[]string{"/bin/ls", "./ls", "LS", "ls $X", "x", "$X", "{rm,x}"},
 		},
 		{
-			// Once, the program's name alone lost its end, so that the rule matched no path.
+			// Once, only the program's name lost its end, so that the rule matched no path.
 			"names that end in .exe are loose for deny, too",
 			[]*ruleset.Rule{deny(named("cmd.exe"))},
 			nil,

@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// TestEvaluated: sh may be a shell that evaluates an operand which is no number, and runs the commands in it. mksh does so for
-// the comparisons of test, for -t, and for the operands of builtins; ksh for printf as well.
+// TestEvaluated: sh may be a shell that evaluates an operand which is no number, and runs the commands in it. mksh does
+// so for the comparisons of test, for -t, and for the operands of builtins; ksh for printf as well.
 func TestEvaluated(t *testing.T) {
 	rules := []*ruleset.Rule{allow(named("test", "[", "printf", "exit", "return", "shift", "break", "ulimit", "echo"))}
 	for line, want := range map[string]string{

@@ -40,5 +40,5 @@
 //
 // # What is not enforced
 //
-// The tool is confined as by accessc exec, with the same gaps; see docs/host.md and SECURITY.md.
+// The tool is confined as by accessc exec, with the same gaps; see docs/hosts.md and SECURITY.md.
 package sandbox

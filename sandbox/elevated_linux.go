@@ -11,7 +11,7 @@ import (
 const atSecure = 23
 
 // elevated reports whether the caller of this program, who chooses all of its arguments, may have fewer
-// rights than it. See RATIONALE D229.
+// rights than it. See decision D229.
 func elevated() bool {
 	auxv, err := unix.Auxv()
 	return err != nil || !slices.Contains(auxv, [2]uintptr{atSecure, 0})

@@ -226,7 +226,7 @@ func (e *engine) startHelper() (*link, error) {
 	return l, nil
 }
 
-// supervised has a helper start a tool. See RATIONALE D228.
+// supervised has a helper start a tool. See decision D228.
 func (e *engine) supervised(l *link, p *plan, req start.Request, fds [3]int, told func(told)) (child, error) {
 	if !l.shares && !l.claim() {
 		var err error

@@ -27,7 +27,7 @@ const (
 	helperCommand = "helper"
 )
 
-// See RATIONALE D229.
+// See decision D229.
 func init() {
 	if len(os.Args) < 2 || os.Args[0] != marker || elevated() {
 		return
@@ -262,7 +262,7 @@ func (h *helper) start(o *order, fds []int, a *attending) {
 	}
 }
 
-// hooks tell the host of the course of a run. See RATIONALE D233.
+// hooks tell the host of the course of a run. See decision D238.
 func (h *helper) hooks(o *order) start.Hooks {
 	hooks := start.Hooks{
 		Live: func(e live.Event) {

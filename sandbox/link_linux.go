@@ -103,7 +103,7 @@ var errRetired = errors.New("sandbox: the helper has left")
 
 // maxTogether is how many tools a helper has at a time. Each can hold 256 of its threads by calls that wait for another process
 // or an answer, and 32 by others, and the Go runtime ends a process with more than 10,000 (debug.SetMaxThreads).
-// See RATIONALE D349.
+// See decision D229.
 const maxTogether = 32
 
 func (l *link) usable() bool {

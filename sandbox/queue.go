@@ -14,7 +14,7 @@ type told struct {
 
 // queue has events for a reader that may be slow. The refusals of a run are bounded by the supervisor, and so are the questions
 // that wait at a time: one that has gone leaves the queue with its end, if the reader has not come to it.
-// See RATIONALE D350.
+// See decision D238.
 type queue struct {
 	mu   sync.Mutex
 	told *list.List

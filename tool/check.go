@@ -14,7 +14,7 @@ import (
 // CheckRead reports whether the file at path may be read, or the directory listed. It returns
 // the place that the path leads to, absolute and without symlinks. The error is an
 // *OutsideError, *EscapeError or *DeniedError, or the reason why the path does not resolve.
-// Prefer Open: the answer is true for the moment alone.
+// Prefer Open: the answer is true only for the moment.
 func (p *Policy) CheckRead(path string) (resolved string, err error) {
 	return p.check(ir.Read, path)
 }
@@ -113,9 +113,9 @@ func (p *Policy) CheckEnv(name string) error {
 }
 
 // CheckRun reports whether a program may be started with arguments, of which the program
-// itself is the first. A program without a slash is a name that is looked up in PATH,
-// another one a path, absolute or from the workspace: as the kernel does, this judges the
-// file that it leads to. The error is a *CommandError, or that of CheckExecute.
+// itself is the first. A program without a slash is a name that is looked up in PATH, another program a path, absolute
+// or from the workspace: as the kernel does, this judges the file that it leads to. The error is a *CommandError, or
+// the error of CheckExecute.
 func (p *Policy) CheckRun(program string, args ...string) error {
 	if p.free && !strings.Contains(program, "/") {
 		return nil
@@ -159,7 +159,7 @@ func (p *Policy) started(program string) (target, error) {
 	return target{Place: place, asked: program}, nil
 }
 
-// check decides one capability.
+// check decides a capability.
 func (p *Policy) check(need ir.Capability, path string) (string, error) {
 	at, err := p.evaluate("check", path, need != ir.Delete)
 	if err != nil {
@@ -199,7 +199,7 @@ func (p *Policy) absolute(at ir.Location) string {
 }
 
 // judge decides capabilities on a target, and returns the first refusal.
-// See RATIONALE D86.
+// See decision D86.
 func (p *Policy) judge(need ir.Capability, on target) error {
 	op := operation(need, on.Place)
 	v := p.view.Decide(op)
@@ -223,7 +223,8 @@ func (p *Policy) refusal(v ir.Verdict, on target, op ir.Operation) error {
 	}
 	switch v.Reason {
 	case ir.ReasonAbsolute:
-		return &OutsideError{Path: on.asked, Why: "absolute paths are not permitted; write it relative to the workspace"}
+		return &OutsideError{Path: on.asked, Why: "absolute paths are not permitted; write it relative to the " +
+			"workspace"}
 	case ir.ReasonOutside:
 		return &OutsideError{Path: on.asked, Why: "the path leaves the workspace"}
 	case ir.ReasonEscape:
@@ -236,7 +237,8 @@ func (p *Policy) refusal(v ir.Verdict, on target, op ir.Operation) error {
 		ir.ReasonRoot, ir.ReasonLoader, ir.ReasonLeads, ir.ReasonOwn:
 	}
 	e := &DeniedError{
-		Capability: v.Need.String(), Path: on.asked, Target: v.At.Short(), Rule: subject(v.Rule), Reason: v.Reason.String(),
+		Capability: v.Need.String(), Path: on.asked, Target: v.At.Short(), Rule: subject(v.Rule),
+		Reason: v.Reason.String(),
 	}
 	for i := range p.tool.FS {
 		if r := &p.tool.FS[i]; r.Caps.Has(v.Need) {

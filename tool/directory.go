@@ -10,7 +10,7 @@ import (
 )
 
 // A holder opens directories of the policy's places so that no symlink is followed on the way:
-// the opened directory is the one that was judged, or the error is a *swappedError.
+// the opened directory is the directory that was judged, or the error is a *swappedError.
 type holder interface {
 	directory(at ir.Location) (directory, error)
 }

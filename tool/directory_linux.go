@@ -92,7 +92,8 @@ func (d held) close() { _ = unix.Close(int(d)) }
 
 func (d held) open(name, full string, flag int, perm fs.FileMode) (*os.File, error) {
 	fd, err := again(func() (int, error) {
-		return unix.Openat(int(d), name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NOCTTY|unix.O_NONBLOCK, uint32(perm))
+		return unix.Openat(int(d), name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NOCTTY|unix.O_NONBLOCK,
+			uint32(perm))
 	})
 	switch {
 	case errors.Is(err, unix.EISDIR), errors.Is(err, unix.ENOTDIR):

@@ -13,7 +13,7 @@ import (
 // rootHolder uses os.Root, for systems without openat2(2). os.Root follows symlinks that stay
 // inside of it, which may lead to a path that a rule denies; so each component is checked,
 // opened by itself, and must be the very directory that was checked.
-// See RATIONALE D88.
+// See decision D86.
 type rootHolder struct {
 	bindings *ir.Bindings
 	// bound are the directories of the roots as they were when the Context was loaded.
@@ -95,7 +95,7 @@ func unless(root *os.Root, name string, want fs.FileInfo, err error) error {
 	return err
 }
 
-// identical refuses a directory that is not the one that was looked at.
+// identical refuses a directory that is not the directory that was looked at.
 func identical(root *os.Root, want fs.FileInfo) error {
 	now, err := root.Stat(".")
 	if err == nil && !os.SameFile(now, want) {
@@ -109,8 +109,8 @@ type rootDirectory struct{ root *os.Root }
 
 func (d rootDirectory) close() { _ = d.root.Close() }
 
-// open makes a file only where nothing is, which follows nothing; another file must be
-// the one that was looked at. A pipe that was put there meanwhile is not waited for.
+// open makes a file only where nothing is, which follows nothing; another file must be the file that was looked at. A
+// pipe that was put there meanwhile is not waited for.
 func (d rootDirectory) open(name, _ string, flag int, perm fs.FileMode) (*os.File, error) {
 	if flag&os.O_EXCL != 0 {
 		return d.root.OpenFile(name, flag, perm)

@@ -13,8 +13,8 @@
 //	}
 //
 // A path is written by a model: relative to the workspace, slash-separated, whatever the
-// working directory is. An absolute path and one that leaves the workspace by ".." are an
-// *OutsideError before the disk is touched; one that a symlink leads outside is an *EscapeError
+// working directory is. An absolute path and a path that leaves the workspace by ".." are an
+// *OutsideError before the disk is touched; a path that a symlink leads outside is an *EscapeError
 // unless an external rule covers it; a *DeniedError names the rule that decided. Every refusal
 // of the policy is fs.ErrPermission to errors.Is.
 //
@@ -27,15 +27,15 @@
 //
 // On Linux openat2(2) opens directories (RESOLVE_NO_SYMLINKS, Linux 5.6). Where a kernel or a
 // system call filter does not let it through, each component is opened by itself with
-// O_NOFOLLOW. Other systems use os.Root, component by component, and compare each directory
-// with the one checked before; there, the directories on the way must be readable. On macOS and
-// Windows, where names differ by case, a path is permitted only if it is so in its own spelling
-// and in the folded one; on Windows other names of one file (short names, streams, trailing
-// dots) are refused. No system opens without these steps; where one fails, the call fails.
+// O_NOFOLLOW. Other systems use os.Root, component by component, and compare each directory with the directory checked
+// before; there, the directories on the way must be readable. On macOS and Windows, where names differ by case, a path
+// is permitted only if it is so in its own spelling and in the folded spelling; on Windows other names of one file
+// (short names, streams, trailing dots) are refused. No system opens without these steps; where one fails, the call
+// fails.
 //
 // The package restricts nothing. A tool can ignore it; accessc exec and the kernel enforce the
 // policy, and the answers here come from the same evaluator. Two questions are left to the
 // kernel: a system call may use paths that a call of a tool may not, such as to read /usr by
 // its absolute name, and a move is judged by both of its ends and is not offered here.
-// See RATIONALE D91.
+// See decision D86.
 package tool

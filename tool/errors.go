@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// An OutsideError refuses a path that cannot be one in the workspace, whatever is on the
+// An OutsideError refuses a path that cannot be a path in the workspace, whatever is on the
 // disk.
 type OutsideError struct {
 	// Path is the path that was asked for.
@@ -43,7 +43,7 @@ func (e *EscapeError) Unwrap() error { return fs.ErrPermission }
 
 // A DeniedError refuses a capability on a path.
 type DeniedError struct {
-	// Capability is the denied one: read, create, update, delete or execute.
+	// Capability is the denied capability: read, create, update, delete or execute.
 	Capability string
 	// Path is the path that was asked for.
 	Path string
@@ -82,7 +82,7 @@ func (e *DeniedError) Unwrap() error { return fs.ErrPermission }
 type NetError struct {
 	// URL is the target that was asked for; of listening, the address.
 	URL string
-	// Method is that of a request, empty for a connection.
+	// Method is the method of a request, empty for a connection.
 	Method string
 	// Listen is true where listening was asked for.
 	Listen bool
@@ -124,7 +124,8 @@ type EnvError struct {
 
 // Error implements error.
 func (e *EnvError) Error() string {
-	return fmt.Sprintf("the variable %s is denied%s%s", e.Name, by(e.Rule), instead(e.Granted, "granted:", "none is granted"))
+	return fmt.Sprintf("the variable %s is denied%s%s", e.Name, by(e.Rule),
+		instead(e.Granted, "granted:", "none is granted"))
 }
 
 // Unwrap makes every refusal fs.ErrPermission.
@@ -137,11 +138,11 @@ type CommandError struct {
 	Args    []string // that were asked for
 	// Listed is true where the program may be started with other arguments.
 	Listed bool
-	// NameOf is the listed program that it is the file of, where the name is another one;
+	// NameOf is the listed program that it is the file of, where the name is a different name;
 	// empty otherwise.
 	NameOf string
-	// Allowed lists the programs that may be started, or for a listed one its argument lists,
-	// in which a last ** means any further ones.
+	// Allowed lists the programs that may be started, or for a listed program its argument lists, in which a last **
+	// means any further arguments.
 	Allowed []string
 }
 
@@ -149,10 +150,12 @@ type CommandError struct {
 func (e *CommandError) Error() string {
 	if e.Listed {
 		return fmt.Sprintf("running %s is denied with these arguments%s",
-			strings.Join(append([]string{e.Program}, e.Args...), " "), instead(e.Allowed, "allowed:", "nothing is allowed"))
+			strings.Join(append([]string{e.Program}, e.Args...), " "),
+			instead(e.Allowed, "allowed:", "nothing is allowed"))
 	}
 	if e.NameOf != "" {
-		return fmt.Sprintf("running %s is denied: it is the program of %s, which may do something else by another name", e.Program, e.NameOf)
+		return fmt.Sprintf("running %s is denied: it is the program of %s, which may do something else by another name",
+			e.Program, e.NameOf)
 	}
 	return fmt.Sprintf("running %s is denied: it is not listed%s", e.Program, instead(e.Allowed, "listed:", "none is"))
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // spelling returns a path with slashes, or why it may be another name of something. On
-// Windows a name before a colon is that of a file's stream, dots and blanks at the end
+// Windows a name before a colon names the file of a stream, dots and blanks at the end
 // do not count, a tilde with a digit is a generated short name, and some names are
 // devices (learn.microsoft.com, "Naming Files, Paths, and Namespaces").
 func spelling(path string, windows bool) (spelled, why string) {
@@ -72,7 +72,7 @@ func device(name string) bool {
 	return slices.Contains([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"}, rest)
 }
 
-// foldedPolicy is a policy on folded paths, in which two spellings of a name are one.
+// foldedPolicy is a policy on folded paths, in which two spellings of a name are the same.
 func foldedPolicy(t *ir.Tool) *ir.Tool {
 	out := *t
 	out.FS = slices.Clone(t.FS)
@@ -100,7 +100,7 @@ func foldedPlace(p ir.Place) ir.Place {
 	return p
 }
 
-// See RATIONALE D89.
+// See decision D86.
 func foldedAt(l ir.Location) ir.Location {
 	return ir.Location{Root: ir.Root{Kind: l.Root.Kind, Name: resolve.Fold(l.Root.Name)}, Path: resolve.Fold(l.Path)}
 }

@@ -27,18 +27,18 @@ const (
 	same = 8
 )
 
-// Open opens the file or directory at path for reading. It needs read. The error is that
-// of CheckRead, or an *fs.PathError.
+// Open opens the file or directory at path for reading. It needs read. The error is the error of CheckRead, or an
+// *fs.PathError.
 func (p *Policy) Open(path string) (*os.File, error) { return p.OpenFile(path, os.O_RDONLY, 0) }
 
-// Create makes the file at path, or empties the one that is there, and opens it for
+// Create makes the file at path, or empties the file that is there, and opens it for
 // reading and writing as os.Create does. It needs read, and create or update.
 func (p *Policy) Create(path string) (*os.File, error) {
 	return p.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 }
 
 // OpenFile opens as os.OpenFile does. Reading needs read; making a file needs create;
-// writing to one that is there, and emptying it, needs update.
+// writing to a file that is there, and emptying it, needs update.
 func (p *Policy) OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	var f *os.File
 	err := p.hold("open", path, func() (target, error) {
@@ -194,7 +194,7 @@ func (p *Policy) MkdirAll(name string, perm fs.FileMode) error {
 	return err
 }
 
-// inside reports whether a target is one that the workspace's paths may lead to.
+// inside reports whether the workspace's paths may lead to a target.
 func (p *Policy) inside(at target) bool {
 	return p.view.Decide(ir.Access{Cap: ir.Read, On: at.Place}).Reason != ir.ReasonEscape
 }
@@ -237,7 +237,7 @@ func (p *Policy) directory(at target) (directory, string, error) {
 // hold tries an operation until it was done to the judged target. A node that is missing, in
 // the way or of another kind may be a result of a changing path; it is an answer when it stays
 // so.
-// See RATIONALE D87.
+// See decision D86.
 func (p *Policy) hold(op, path string, try func() (target, error)) error {
 	var before target
 	settled := 0
@@ -270,8 +270,7 @@ func (e *swappedError) Error() string { return e.cause.Error() }
 
 func (e *swappedError) Unwrap() error { return e.cause }
 
-// answer gives errors of the system the path that was asked for. Those of the policy
-// stay as they are.
+// answer gives errors of the system the path that was asked for. Errors of the policy stay as they are.
 func answer(op, path string, err error) error {
 	var outside *OutsideError
 	var escape *EscapeError

@@ -219,8 +219,8 @@ func (s swapping) directory(ir.Location) (directory, error) {
 	return nil, &swappedError{ErrChanged}
 }
 
-// TestKeepsChanging: a path that keeps changing ends in an error of its own, and a stable one
-// in that of the system.
+// TestKeepsChanging: a path that keeps changing ends in an error of its own, and a stable path in the error of the
+// system.
 func TestKeepsChanging(t *testing.T) {
 	c, dir := newPolicy(t)
 	link := filepath.Join(dir, "ws/turning")

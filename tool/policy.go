@@ -136,7 +136,7 @@ func badName(pattern string) bool {
 	return ir.BadName(pattern) != "" || !norm.NFC.IsNormalString(pattern)
 }
 
-// checkRules refuses rules in another form than the one that is matched: an exception
+// checkRules refuses rules in another form than the form that is matched: an exception
 // that matches nothing would widen the policy.
 func checkRules(t *ir.Tool) error {
 	for i := range t.FS {

@@ -37,8 +37,8 @@ func TestPipes(t *testing.T) {
 	})
 }
 
-// swaps are pairs of names in a workspace that trade places all the time: a permitted path, and
-// a link to a denied one.
+// swaps are pairs of names in a workspace that trade places all the time: a permitted path, and a link to a denied
+// path.
 var swaps = [][2]string{
 	{"src/d", "src/.inside"},     // a directory, and a link to a denied one
 	{"src/e", "src/.outside"},    // a directory, and a link out of the workspace

@@ -302,7 +302,7 @@ func TestUnboundTarget(t *testing.T) {
 	}
 }
 
-// TestFolding: where names differ by case alone, another spelling evades no rule and matches no
+// TestFolding: where names differ only by case, another spelling evades no rule and matches no
 // further grant.
 func TestFolding(t *testing.T) {
 	c, dir := newPolicy(t)
@@ -328,7 +328,7 @@ func TestFolding(t *testing.T) {
 	}
 }
 
-// TestCall: the host's call is that of the Context, and no caller sees the changes of another.
+// TestCall: the host's call is the call of the Context, and no caller sees the changes of another.
 func TestCall(t *testing.T) {
 	c, _ := newPolicy(t, `"tool":`, `"workspace_id": "w1", "conversation_id": "c1", "arguments": {"path": "a"}, "answers": {"sure": true}, "tool":`)
 	call := c.Call()
@@ -363,7 +363,7 @@ func TestRunFromPath(t *testing.T) {
 	}
 }
 
-// TestWindowsNames: other names of one file are refused, ordinary ones are not.
+// TestWindowsNames: other names of a file are refused, ordinary names are not.
 func TestWindowsNames(t *testing.T) {
 	for _, p := range []string{"a", "a.b", "src/.env", `src\a`, "a~b", "~", "com", "COM10", "console", "nul_", "../x", "/x", ".", "a/./b", "", "x.con"} {
 		if _, why := spelling(p, true); why != "" {

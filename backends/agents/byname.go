@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Named is a rule by name in a program's settings. See RATIONALE D480.
+// Named is a rule by name in a program's settings. See decision D267.
 type Named struct {
 	ir.Entry
 	// Base is the place that the rule counts from.

@@ -53,8 +53,8 @@ func TestProperty(t *testing.T) {
 	irtest.Happened(t, seen, "mounts.unread", "mounts.own-name")
 }
 
-// TestParse: a document without one of the options that confine any tool, or with one that no compiler
-// writes, is refused.
+// TestParse: a document without one of the options that confine any tool, or with an option that no compiler writes, is
+// refused.
 func TestParse(t *testing.T) {
 	out, err := bubblewrap.Backend{}.Compile(ir.NewTool("t"), backends.Target{Form: backends.Portable})
 	if err != nil {

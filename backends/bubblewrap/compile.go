@@ -27,7 +27,8 @@ func (Backend) Platform() ir.Platform { return ir.Linux }
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	plan := mounts.New(t, target)
 	ledger := plan.Ledger(mounts.Means{
-		NoSockets: true, NewSession: true, OwnProcesses: true, Forwards: true, NoDirectory: true, ByName: true, Limit: limit,
+		NoSockets: true, NewSession: true, OwnProcesses: true, Forwards: true, NoDirectory: true, ByName: true,
+		Limit: limit,
 	})
 	s := Spec{
 		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
@@ -35,14 +36,15 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		Calls:  landlock.CallsVersion, Blocks: landlock.Apart(), Ledger: backends.NewRows(ledger),
 	}
 	if s.Args = arguments(plan, s.Launch); len(s.Args) > MaxArguments {
-		why := fmt.Sprintf("bubblewrap takes %d arguments, and this policy has %d: it has too many places", MaxArguments, len(s.Args))
+		why := fmt.Sprintf("bubblewrap takes %d arguments, and this policy has %d: it has too many places",
+			MaxArguments, len(s.Args))
 		return backends.Output{Refusals: []backends.Refusal{{Why: why}}}, nil
 	}
 	data, err := backends.JSON(s)
 	return backends.Output{Data: data, Elsewhere: ledger}, err
 }
 
-// MaxArguments is how many words bwrap takes, those of the tool included (bubblewrap.c, MAX_ARGS; seen with 0.8.0).
+// MaxArguments is how many words bwrap takes, the tool's words included (bubblewrap.c, MAX_ARGS; seen with 0.8.0).
 const MaxArguments = 9000
 
 // limit says how a limit is held: accessc waits for the tool, and sets resource limits before.
@@ -56,7 +58,8 @@ func limit(k ir.LimitKind) ir.Held {
 // frame is the arguments that confine every tool. No process of it can be traced, signalled or joined from
 // within, it keeps no capability, and it cannot put input into the terminal that it was started from (TIOCSTI).
 var frame = []string{
-	"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--disable-userns",
+	"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
+	"--disable-userns",
 	"--die-with-parent", "--new-session", "--cap-drop", "ALL", "--seccomp", Filter, "--clearenv",
 }
 
@@ -126,8 +129,7 @@ func words(m mounts.Mount) (args, seals []string) {
 	return nil, nil
 }
 
-// hide covers a file with a device that a mount without devices does not open, and a directory with an
-// empty one.
+// hide covers a file with a device that a mount without devices does not open, and a directory with an empty directory.
 func hide(m mounts.Mount, bind func(option, from string) []string) (args, seals []string) {
 	switch m.Node {
 	case ir.Dir:

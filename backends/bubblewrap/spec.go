@@ -49,7 +49,8 @@ func Parse(data []byte) (*Spec, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
 	}
 	if s.Calls != landlock.CallsVersion {
-		return nil, fmt.Errorf("%w: found version %d of the list of system calls, expected %d; build again", ErrSpec, s.Calls, landlock.CallsVersion)
+		return nil, fmt.Errorf("%w: found version %d of the list of system calls, expected %d; build again", ErrSpec,
+			s.Calls, landlock.CallsVersion)
 	}
 	if err := landlock.CheckFilter(s.Blocks); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
@@ -75,7 +76,8 @@ func values(option string) (n int, known bool) {
 		return 0, true
 	case "--cap-drop", "--perms", "--dir", "--tmpfs", "--dev", "--proc", "--remount-ro", "--chdir", "--seccomp":
 		return 1, true
-	case "--setenv", "--chmod", "--symlink", "--bind", "--bind-try", "--ro-bind", "--ro-bind-try", "--dev-bind", "--dev-bind-try":
+	case "--setenv", "--chmod", "--symlink", "--bind", "--bind-try", "--ro-bind", "--ro-bind-try", "--dev-bind",
+		"--dev-bind-try":
 		return 2, true
 	}
 	return 0, false

@@ -45,7 +45,7 @@ const (
 )
 
 // Access is the finalized policy. A null in its place means that the tool runs
-// without any sandbox; this package never writes one.
+// without any sandbox; this package never writes a null.
 type Access struct {
 	Base Base `json:"base"` // the grants outside of the workspace
 	// Home is "real" where HOME and the XDG directories are the user's, "shared" where further tools of
@@ -62,13 +62,13 @@ type Access struct {
 	Protected *Protected `json:"protected,omitempty"`
 	Net       []NetRule  `json:"net"` // in the order of the policy
 	// Listen has the rules about listening, absent where there is none.
-	// See RATIONALE D107.
+	// See decision D107.
 	Listen   []ListenRule        `json:"listen,omitempty"`
 	Env      []EnvRule           `json:"env"`      // in the order of the policy
 	Commands map[string]*Command `json:"commands"` // by program; null means any program
 }
 
-// Protected names a list of paths, with further ones relative to the root.
+// Protected names a list of paths, with further paths relative to the root.
 type Protected struct {
 	Version int `json:"version"` // of the list of paths
 	// More lists further paths, relative to the root or below the path of an external rule.
@@ -85,12 +85,12 @@ type Base struct {
 	Version int    `json:"version"` // of the list of that name
 }
 
-// FSRule is one filesystem rule. LexicalPath is relative to the root, and empty for the root
-// itself. That of an external rule may begin with "~/" or be absolute, and so may that of a rule
-// below one, which grants nothing; a name of the root that begins with "~" has "./" before it.
+// FSRule is a filesystem rule. LexicalPath is relative to the root, and empty for the root
+// itself. The path of an external rule may begin with "~/" or be absolute, and so may the path of a rule below an
+// external rule, which grants nothing; a name of the root that begins with "~" has "./" before it.
 type FSRule struct {
 	LexicalPath string `json:"lexical_path"` // as the policy has it
-	// Names are the patterns of a rule by name, which is about each path below whose last component matches one;
+	// Names are the patterns of a rule by name, which is about each path below whose last component matches a pattern;
 	// absent for a rule on the path itself. Only rules of ByName have some.
 	Names    []string `json:"names,omitempty"`
 	External bool     `json:"external"` // on a symlink that leads out of the workspace
@@ -103,14 +103,14 @@ type FSRule struct {
 	Execute        bool    `json:"execute"` // start as a program
 }
 
-// NetRule is one network rule.
+// NetRule is a network rule.
 type NetRule struct {
 	Host string `json:"host"` // a name, an address or a pattern
 	// Scheme, Port and PathPrefix are nil where the rule does not name them.
 	Scheme     *string `json:"scheme,omitempty"`
 	Port       *uint16 `json:"port,omitempty"`
 	PathPrefix *string `json:"path_prefix,omitempty"`
-	// Methods are those of the requests that the rule is about, absent for all.
+	// Methods are the methods of the requests that the rule is about, absent for all.
 	Methods []string `json:"methods,omitempty"`
 	// Inspect is true where the egress proxy terminates TLS, Opaque where it does not look at it.
 	Inspect bool `json:"inspect,omitempty"`
@@ -123,7 +123,7 @@ type NetRule struct {
 // Credential says where a secret stands in a request. Where it comes from is not the tool's to
 // know, but for the variable that has a stand-in.
 type Credential struct {
-	Env  string `json:"env,omitempty"` // the variable, if it is one
+	Env  string `json:"env,omitempty"` // the variable, if the source is a variable
 	As   string `json:"as"`            // header, basic or query
 	Name string `json:"name"`          // of the header, the user or the parameter
 }
@@ -136,7 +136,7 @@ type ListenRule struct {
 	Allow bool    `json:"allow"` // false for a rule that denies
 }
 
-// EnvRule is one environment rule; the name of a prefix ends in "*".
+// EnvRule is an environment rule; the name of a prefix ends in "*".
 type EnvRule struct {
 	Name string `json:"name"` // a variable, or a prefix and "*"
 	Read bool   `json:"read"` // whether matching variables are forwarded
@@ -150,7 +150,7 @@ type Command struct {
 }
 
 // Rules are the rules on files, in the order of the policy.
-// See RATIONALE D477.
+// See decision D107.
 func (a *Access) Rules() []FSRule {
 	if a.ByName != nil {
 		return a.ByName

@@ -205,7 +205,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestLedgerOfFiles: the ledger is the one whose cells are stated one by one.
+// TestLedgerOfFiles: the ledger is the ledger whose cells are stated one by one.
 func TestLedgerOfFiles(t *testing.T) {
 	irtest.Check(t, 300, 1, func(rt *rapid.T) {
 		tool := drawTool(rt)

@@ -20,11 +20,12 @@ func Sentences() backends.Sentences {
 	}
 }
 
-// ledger states that the Context alone enforces nothing: the tool does, if it asks.
+// ledger states that the Context by itself enforces nothing: the tool does, if it asks.
 func ledger(t *ir.Tool) ir.Ledger {
 	b, asked := ir.NewLedger(0), ir.Because(ir.Advisory, "", whyAsked)
 	// Rules on files are many, and stated alike in all aspects.
-	files := ir.Row{Resource: ir.FS, Rules: make([]ir.RuleID, 0, len(t.FS)+1), Aspects: slices.Clone(ir.Aspects(ir.FS)), Held: asked}
+	files := ir.Row{Resource: ir.FS, Rules: make([]ir.RuleID, 0, len(t.FS)+1), Aspects: slices.Clone(ir.Aspects(ir.FS)),
+		Held: asked}
 	for i := range t.FS {
 		files.Rules = append(files.Rules, ir.FSRuleID(i))
 	}
@@ -35,10 +36,12 @@ func ledger(t *ir.Tool) ir.Ledger {
 		}
 	}
 	for i := range t.MayNet {
-		b.Add(ir.Cell{Resource: ir.Net, ID: ir.MayNetRuleID(i), Aspect: ir.AspectAsk}, ir.Levels{}, backends.Stricter(whyMay))
+		b.Add(ir.Cell{Resource: ir.Net, ID: ir.MayNetRuleID(i), Aspect: ir.AspectAsk}, ir.Levels{},
+			backends.Stricter(whyMay))
 	}
 	for i := range t.May {
-		b.Add(ir.Cell{Resource: ir.FS, ID: ir.MayRuleID(i), Aspect: ir.AspectAsk}, ir.Levels{}, backends.Stricter(whyMay))
+		b.Add(ir.Cell{Resource: ir.FS, ID: ir.MayRuleID(i), Aspect: ir.AspectAsk}, ir.Levels{},
+			backends.Stricter(whyMay))
 	}
 	for i, r := range t.Net {
 		a := ir.AspectConnect

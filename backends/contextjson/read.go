@@ -93,7 +93,7 @@ func (c *Context) Policy() (*ir.Tool, error) {
 	return t, nil
 }
 
-// rule reads a rule. One that grants nothing and lies below the path of an external one is about
+// rule reads a rule. A rule that grants nothing and lies below the path of an external rule is about
 // a place below its target.
 // protected is a path that is relative to the root, or below the path of an external rule.
 func (a *Access) protected(path string) ir.ProtectedPath {
@@ -138,8 +138,10 @@ func (a *Access) rule(r FSRule) ir.FSRule {
 	}
 	for _, o := range a.Rules() {
 		rest, ok := strings.CutPrefix(r.LexicalPath+"/", o.LexicalPath+"/")
-		if o.External && ok && out.Caps == 0 && (out.At.Root.Kind != ir.External || len(o.LexicalPath) > len(out.At.Root.Name)) {
-			out.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: o.LexicalPath}, Path: strings.TrimSuffix(rest, "/")}
+		if o.External && ok && out.Caps == 0 &&
+			(out.At.Root.Kind != ir.External || len(o.LexicalPath) > len(out.At.Root.Name)) {
+			out.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: o.LexicalPath},
+				Path: strings.TrimSuffix(rest, "/")}
 		}
 	}
 	return out

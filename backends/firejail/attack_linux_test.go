@@ -62,14 +62,16 @@ func TestTreeOfRoot(t *testing.T) {
 	}
 }
 
-// TestTemporary: files can be made in the directory for temporary files beside the workspace. Cause: all that lay around the workspace was covered.
+// TestTemporary: files can be made in the directory for temporary files beside the workspace. Cause: all that lay
+// around the workspace was covered.
 func TestTemporary(t *testing.T) {
 	if c := newCastle(t, nil); !c.try("mktemp -p " + c.dir + "/tmp") {
 		t.Error("it is covered")
 	}
 }
 
-// TestTyping: a tool that starts in a session of its own, as the documentation says, types nothing into the terminal from which it was started.
+// TestTyping: a tool that starts in a session of its own, as the documentation says, types nothing into the terminal
+// from which it was started.
 func TestTyping(t *testing.T) {
 	for _, program := range []string{"script", "setsid", "perl"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -102,8 +104,9 @@ func TestTyping(t *testing.T) {
 	}
 }
 
-// TestOwnDirectories: the tool has shared memory and a temporary directory of its own, as the base grants them. Where /run/shm is a link to
-// /dev/shm, firejail followed it and covered both; and an unprivileged user's TMPDIR does not get through to a program that is set-user-id.
+// TestOwnDirectories: the tool has shared memory and a temporary directory of its own, as the base grants them. Where
+// /run/shm is a link to /dev/shm, firejail followed it and covered both; and an unprivileged user's TMPDIR does not get
+// through to a program that is set-user-id.
 func TestOwnDirectories(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make the link")
@@ -127,8 +130,9 @@ func TestOwnDirectories(t *testing.T) {
 	}
 }
 
-// TestAroundShown: of a directory around granted places nothing else is shown. Cause: firejail replaces the home that the database of users
-// names and not the directory of / around it, and in /usr each directory and not /usr: whatever lay beside was shown.
+// TestAroundShown: of a directory around granted places nothing else is shown. Cause: firejail replaces the home that
+// the database of users names and not the directory of / around it, and in /usr each directory and not /usr: whatever
+// lay beside was shown.
 func TestAroundShown(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has another user's home elsewhere")

@@ -67,8 +67,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	return backends.Output{Data: []byte(strings.Join(text, "\n") + "\n"), Elsewhere: ledger}, nil
 }
 
-// variable begins the words of the one line about the environment. Where an unprivileged user starts firejail, the loader takes TMPDIR away: firejail
-// is set-user-id (ld.so(8), secure-execution mode).
+// variable begins the words of the one line about the environment. Where an unprivileged user starts firejail, the
+// loader takes TMPDIR away: firejail is set-user-id (ld.so(8), secure-execution mode).
 const variable = "TMPDIR="
 
 // special are the characters that firejail takes for parts of patterns, lists and comments, and those at which it
@@ -88,8 +88,8 @@ func plain(place string) bool {
 // mark begins each line of the comment.
 const mark = "# "
 
-// maxLine is how many bytes of a line firejail reads. It takes the rest for a line of its own (profile.c, MAX_READ), and refuses the
-// profile or does as the rest says.
+// maxLine is how many bytes of a line firejail reads. It takes the rest for a line of its own (profile.c, MAX_READ),
+// and refuses the profile or does as the rest says.
 const maxLine = 8190
 
 // longest is the number of bytes of the comment in one line.
@@ -115,11 +115,12 @@ func uncomment(data []byte) (comment, rest []byte) {
 }
 
 // frame is the part that all profiles have. Without restrict-namespaces a tool could make a namespace, and with
-// capabilities in it try the kernel's rarer parts. A private /dev has cameras, microphones, disks and keys of the host, and
-// the socket of its log, unless each is taken away (firejail(1), --private-dev).
+// capabilities in it try the kernel's rarer parts. A private /dev has cameras, microphones, disks and keys of the host,
+// and the socket of its log, unless each is taken away (firejail(1), --private-dev).
 var frame = []string{
-	"quiet", "caps.drop all", "nonewprivs", "noroot", "restrict-namespaces", "seccomp", "net none", "ipc-namespace", "dbus-user none", "dbus-system none",
-	"private-dev", "no3d", "nodvd", "noinput", "noprinters", "nosound", "notv", "nou2f", "novideo", "blacklist /dev/log",
+	"quiet", "caps.drop all", "nonewprivs", "noroot", "restrict-namespaces", "seccomp", "net none", "ipc-namespace",
+	"dbus-user none", "dbus-system none", "private-dev", "no3d", "nodvd", "noinput", "noprinters", "nosound", "notv",
+	"nou2f", "novideo", "blacklist /dev/log",
 }
 
 // ErrProfile is wrapped by every refusal of a profile.
@@ -152,7 +153,8 @@ func Parse(data []byte) (*Comment, []Line, error) {
 	for _, l := range text[len(frame):] {
 		word, value, _ := strings.Cut(l, " ")
 		place, own := strings.CutPrefix(value, variable)
-		if !slices.Contains([]string{"env", "private-cwd", "whitelist", "noblacklist", "blacklist", "read-only", "read-write"}, word) || place == "" || own != (word == "env") {
+		if !slices.Contains([]string{"env", "private-cwd", "whitelist", "noblacklist", "blacklist", "read-only",
+			"read-write"}, word) || place == "" || own != (word == "env") {
 			return nil, nil, fmt.Errorf("%w: found the line %q", ErrProfile, l)
 		}
 		if len(l) > maxLine || !named(word+" "+place) {

@@ -55,7 +55,7 @@ func TestProperty(t *testing.T) {
 	irtest.Happened(t, seen, "alike", "mounts.whole", "mounts.starts", "mounts.late", "mounts.missing", "mounts.loose", "mounts.covered", "refused")
 }
 
-// TestParse: a profile without one of the lines that confine any tool, or with one that no compiler writes, is
+// TestParse: a profile without one of the lines that confine any tool, or with a line that no compiler writes, is
 // refused.
 func TestParse(t *testing.T) {
 	out, err := firejail.Backend{}.Compile(ir.NewTool("t"), backends.Target{Form: backends.Portable})
@@ -77,7 +77,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestNames: a name of which firejail would read another one is refused, by the compiler and in a profile.
+// TestNames: a name of which firejail would read another name is refused, by the compiler and in a profile.
 func TestNames(t *testing.T) {
 	compile := func(name, workspace string) backends.Output {
 		tool := ir.NewTool("t")
@@ -143,9 +143,9 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestStarts: a policy under which firejail starts nothing is refused, one that it starts is not.
-// Cause: that nothing is granted in the workspace, that places lie in more directories of / than firejail replaces, and that a directory of /usr
-// is one that it replaces as a whole, showed at the start alone.
+// TestStarts: a policy under which firejail starts nothing is refused, a policy under which it starts is not.
+// Cause: that nothing is granted in the workspace, that places lie in more directories of / than firejail replaces, and
+// that firejail replaces a directory of /usr as a whole, showed only at the start.
 func TestStarts(t *testing.T) {
 	node := func(place string) (ir.NodeKind, string) { return ir.Dir, place }
 	many := func(n int) (out []string) {

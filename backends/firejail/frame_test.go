@@ -11,7 +11,7 @@ import (
 )
 
 // TestEverythingIsClosed: whatever a policy grants, a profile closes all places of the host that it does not name,
-// those of services in /run among them.
+// the places of services in /run among them.
 func TestEverythingIsClosed(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.All}}

@@ -30,9 +30,9 @@ type castle struct {
 	t       *testing.T
 	dir, ws string
 	who     *syscall.Credential
-	// home is that of the other user in the database of users; / without one.
+	// home is the home of the other user in the database of users; / without an entry.
 	home string
-	// temp is the directory for temporary files; without one it is beside the workspace.
+	// temp is the directory for temporary files; without such a directory it is beside the workspace.
 	temp string
 	// without are places that the base is to lack.
 	without []string
@@ -114,8 +114,8 @@ func (c *castle) lay(t fataler, w irtest.World) {
 	}
 }
 
-// compile compiles a policy for the tree, which is as in the world start and goes on as now, and replaces the symbol of the temporary
-// directory.
+// compile compiles a policy for the tree, which is as in the world start and goes on as now, and replaces the symbol of
+// the temporary directory.
 func (c *castle) compile(t fataler, tool *ir.Tool, start, now irtest.World) (refused string) {
 	facts := ir.Facts{Bindings: &ir.Bindings{Workspace: c.ws, Home: c.dir + "/home"}, Base: []ir.FSRule{}}
 	for _, r := range ir.BaseRules(ir.BaseSystem, ir.Linux) {
@@ -172,8 +172,8 @@ func onDisk(place string) (ir.NodeKind, string) {
 
 // A covered file is, for root, an empty one of firejail's, so reading asks for the contents.
 
-// start is a start of a shell's command under the profile. Root has the other user made for it, in a mount namespace, since
-// firejail starts for no user without an entry of its own (firejail-users(5)); before is done there.
+// start is a start of a shell's command under the profile. Root has the other user made for it, in a mount namespace,
+// since firejail starts for no user without an entry of its own (firejail-users(5)); before is done there.
 func (c *castle) start(before, command string) *exec.Cmd {
 	words := []string{"firejail", "--profile=" + c.dir + "/p.profile", "--", "/bin/sh", "-c", command}
 	if c.who != nil {
@@ -263,7 +263,8 @@ func (c *castle) compare(path string, capability ir.Capability, command string) 
 	}
 }
 
-// judge compares an answer of the kernel with the policy and the ledger, and returns the row that speaks of a difference.
+// judge compares an answer of the kernel with the policy and the ledger, and returns the row that speaks of a
+// difference.
 func (c *castle) judge(t fataler, what string, kernel bool, v ir.Verdict, at ir.Location, capability ir.Capability) (row ir.Row) {
 	switch {
 	case kernel && !v.Allowed():
@@ -276,7 +277,8 @@ func (c *castle) judge(t fataler, what string, kernel bool, v ir.Verdict, at ir.
 	return row
 }
 
-// uses are the operations on one place that do not change what the others find, as commands of a shell, by the kind of node that is there.
+// uses are the operations on one place that do not change what the others find, as commands of a shell, by the kind of
+// node that is there.
 var uses = map[ir.NodeKind]map[ir.Capability]string{
 	ir.File:   {ir.Read: "grep -q sh P", ir.Update: "test -f P && : >>P", ir.Execute: "P"},
 	ir.Absent: {ir.Create: "(set -C; : >P) && { true; }"},

@@ -13,7 +13,7 @@ import (
 // shown is the lines about files. firejail applies whitelist first and the others in their order (sandbox.c,
 // fs_whitelist and fs_blacklist).
 type shown struct {
-	// white are the places that are shown alone in a directory of firejail's, and whole the others.
+	// white are the places that are all that is shown in a directory of firejail's, and whole the others.
 	white, whole []string
 	// links are symbolic links to shown places, which only have to stay.
 	links []string
@@ -61,8 +61,8 @@ func (s *shown) show(m mounts.Mount) {
 	}
 }
 
-// top is the directory that firejail replaces by one of its own, with nothing in it but the places that a whitelist names
-// (firejail(1), --whitelist): one of /, or of /usr, which it does not replace itself.
+// top is the directory that firejail replaces by one of its own, with nothing in it but the places that a whitelist
+// names (firejail(1), --whitelist): one of /, or of /usr, which it does not replace itself.
 func top(place string) string {
 	n := 1
 	if strings.HasPrefix(place, "/usr/") {
@@ -72,8 +72,8 @@ func top(place string) string {
 	return strings.Join(parts[:min(n+1, len(parts))], "/")
 }
 
-// maxTops is how many such directories firejail takes (fs_whitelist.c, TOP_MAX; seen with 0.9.72). It counts those of places
-// that are not there, too.
+// maxTops is how many such directories firejail takes (fs_whitelist.c, TOP_MAX; seen with 0.9.72). It counts the names
+// of places that are not there, too.
 const maxTops = 64
 
 // unfit says why firejail starts nothing under the lines; empty if it does. start is the workspace.
@@ -84,7 +84,8 @@ func (s *shown) unfit(start string) string {
 		}
 		// The other lines about it are no longer.
 		if n := len("noblacklist ") + len(place); n > maxLine {
-			return fmt.Sprintf("firejail reads %d bytes of a line, and that of the place %.40s… has %d", maxLine, place, n)
+			return fmt.Sprintf("firejail reads %d bytes of a line, and that of the place %.40s… has %d", maxLine, place,
+				n)
 		}
 	}
 	tops := map[string]bool{}
@@ -94,7 +95,8 @@ func (s *shown) unfit(start string) string {
 		}
 	}
 	if len(tops) > maxTops {
-		return fmt.Sprintf("firejail shows places in %d directories of / at most, and these are in %d", maxTops, len(tops))
+		return fmt.Sprintf("firejail shows places in %d directories of / at most, and these are in %d", maxTops,
+			len(tops))
 	}
 	for _, dir := range []string{"/proc", "/sys"} {
 		if tops[dir] {
@@ -106,8 +108,10 @@ func (s *shown) unfit(start string) string {
 		place, hides := strings.CutPrefix(line, "blacklist ")
 		return hides && ir.Within(start, place)
 	}
-	if !slices.ContainsFunc(s.white, enters) && !slices.ContainsFunc(s.whole, enters) || slices.ContainsFunc(s.rest, closed) {
-		return "nothing is granted in the workspace, and firejail cannot start a tool in a directory of which it shows nothing"
+	if !slices.ContainsFunc(s.white, enters) && !slices.ContainsFunc(s.whole, enters) ||
+		slices.ContainsFunc(s.rest, closed) {
+		return "nothing is granted in the workspace, and firejail cannot start a tool in a directory of which it " +
+			"shows nothing"
 	}
 	return ""
 }
@@ -130,7 +134,7 @@ func (s *shown) lines() []string {
 	}
 	open, around := map[string]bool{"/dev": true, "/proc": true, "/run": true}, map[string]bool{}
 	for _, place := range slices.Concat(s.white, s.whole, s.links) {
-		// See RATIONALE D248. The directories around a symbol are not known.
+		// See decision D257. The directories around a symbol are not known.
 		open[place] = true
 		for dir := place; strings.HasPrefix(dir, "/"); {
 			open[dir] = true
@@ -150,17 +154,17 @@ func (s *shown) lines() []string {
 	return append(out, s.rest...)
 }
 
-// kept are the lines about places in /run that stay: firejail's own, and a symbolic link to shared memory, which firejail would follow, so that the
-// private /dev/shm was covered (Debian has the link).
+// kept are the lines about places in /run that stay: firejail's own, and a symbolic link to shared memory, which
+// firejail would follow, so that the private /dev/shm was covered (Debian has the link).
 var kept = []string{"noblacklist /run/firejail", "noblacklist /run/shm"}
 
 // everything are the lines that cover all directories without an exception, and keep the others as they are: root could
 // make, move and remove names in /, which is the host's. firejail 0.9.72 does not start where /run is read-only.
-// See RATIONALE D288.
+// See decision D257.
 var everything = []string{"blacklist /*", "blacklist /run/*", "read-only /"}
 
-// named reports whether firejail takes a line of a profile to be about one place, or about all in one directory, as the lines
-// that cover are.
+// named reports whether firejail takes a line of a profile to be about one place, or about all in one directory, as the
+// lines that cover are.
 func named(line string) bool {
 	word, place, _ := strings.Cut(line, " ")
 	if word == "blacklist" && strings.HasPrefix(place, "/") {
@@ -199,7 +203,7 @@ func (a around) within(place string) mounts.Mode {
 	return mounts.Closed
 }
 
-// covered reports whether a place lies in one that is covered, where firejail can show nothing.
+// covered reports whether a place lies in a covered place, where firejail can show nothing.
 func (a around) covered(place string) bool {
 	for dir := mounts.Around(place); dir != ""; dir = mounts.Around(dir) {
 		if a.hides[dir] {

@@ -67,7 +67,8 @@ func (b Backend) Compile(t *ir.Tool, _ backends.Target) (backends.Output, error)
 		return backends.Output{}, err
 	}
 	if about.size() > maxObject {
-		return backends.Output{Refusals: []backends.Refusal{{TooMany: true, Why: "the ledger is larger than a ConfigMap can be"}}}, nil
+		return backends.Output{Refusals: []backends.Refusal{{TooMany: true,
+			Why: "the ledger is larger than a ConfigMap can be"}}}, nil
 	}
 	out := list{"v1", "List", []any{about, c.policy()}}
 	if p, needed := c.cilium(); needed {
@@ -78,8 +79,8 @@ func (b Backend) Compile(t *ir.Tool, _ backends.Target) (backends.Output, error)
 	return backends.Output{Data: printable(data), Elsewhere: ledger}, err
 }
 
-// printable spells the characters of JSON texts that no YAML may contain (YAML 1.2, 5.1): programs such as kustomize read
-// JSON as YAML.
+// printable spells the characters of JSON texts that no YAML may contain (YAML 1.2, 5.1): programs such as kustomize
+// read JSON as YAML.
 func printable(data []byte) []byte {
 	var out []byte
 	for at, c := range string(data) {
@@ -131,9 +132,11 @@ func (b Backend) workload(c *conversion) any {
 	if !b.Sandbox {
 		return pod{object("v1", "Pod", name, labels), c.pod(&claim{name + "-workspace"})}
 	}
-	spec := templateSpec{Network: "Unmanaged", Variables: "Disallowed", Claims: "Disallowed", Template: podTemplate{metadata{Labels: labels}, c.pod(nil)}}
+	spec := templateSpec{Network: "Unmanaged", Variables: "Disallowed", Claims: "Disallowed",
+		Template: podTemplate{metadata{Labels: labels}, c.pod(nil)}}
 	if c.uses("workspace") {
-		spec.Volumes = []claimTemplate{{metadata{Name: "workspace"}, claimSpec{[]string{"ReadWriteOnce"}, claimRequests{map[string]string{"storage": "1Gi"}}}}}
+		spec.Volumes = []claimTemplate{{metadata{Name: "workspace"},
+			claimSpec{[]string{"ReadWriteOnce"}, claimRequests{map[string]string{"storage": "1Gi"}}}}}
 	}
 	return sandboxTemplate{object("extensions.agents.x-k8s.io/v1beta1", "SandboxTemplate", name, nil), spec}
 }
@@ -150,8 +153,8 @@ var hashed = expression.Once{Text: `-[0-9a-f]{10}$`}
 // maxName leaves room in a label (63 characters) for a hash and for the suffixes of names.
 const maxName = 40
 
-// objectName is a tool's name as Kubernetes takes names and labels (RFC 1123). Two tools never share one, since
-// policies of the network select by it: names that it has to change, and those that look changed, end in a hash.
+// objectName is a tool's name as Kubernetes takes names and labels (RFC 1123). Two tools never share a name, since
+// policies of the network select by it: names that it has to change, and names that look changed, end in a hash.
 func objectName(tool string) string {
 	if plainName.Get().MatchString(tool) && len(tool) <= maxName && !hashed.Get().MatchString(tool) {
 		return tool
@@ -174,8 +177,10 @@ func (c *conversion) pod(workspace *claim) podSpec {
 		Restart: "Never", Deadline: c.deadline(),
 		SecurityContext: podSecurity{true, nobody, nobody, nobody, seccomp{"RuntimeDefault"}},
 		Containers: []container{{
-			Name: "tool", Image: image, Command: c.command(), WorkingDir: mountPath(ir.Workspace), Env: c.environment(), Resources: c.resources(),
-			SecurityContext: security{ReadOnlyRoot: true, Capabilities: map[string][]string{"drop": {"ALL"}}}, Mounts: c.mounts,
+			Name: "tool", Image: image, Command: c.command(), WorkingDir: mountPath(ir.Workspace), Env: c.environment(),
+			Resources:       c.resources(),
+			SecurityContext: security{ReadOnlyRoot: true, Capabilities: map[string][]string{"drop": {"ALL"}}},
+			Mounts:          c.mounts,
 		}},
 		Volumes: []volume{},
 	}
@@ -229,7 +234,8 @@ func (c *conversion) environment() []variable {
 // sets reports whether a rule has a value that the pod can have.
 func (c *conversion) sets(r *ir.EnvRule) bool {
 	own := strings.Contains(r.Value, ir.OwnHome) && c.tool.Home != ir.HomePrivate
-	return r.Read && r.Value != "" && !own && !strings.Contains(r.Value, ir.UserHome) && variableName.Get().MatchString(r.Name)
+	return r.Read && r.Value != "" && !own && !strings.Contains(r.Value, ir.UserHome) &&
+		variableName.Get().MatchString(r.Name)
 }
 
 func (c *conversion) limit(k ir.LimitKind) uint64 {
@@ -241,7 +247,7 @@ func (c *conversion) limit(k ir.LimitKind) uint64 {
 	return 0
 }
 
-// deadline is the limit of wall time in seconds, 0 for none and for less than one.
+// deadline is the limit of wall time in seconds, 0 for none and for less than a second.
 func (c *conversion) deadline() int64 { return int64(min(c.limit(ir.LimitWallTime)/1000, 1<<31-1)) }
 
 func (c *conversion) resources() *resources {

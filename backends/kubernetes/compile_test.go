@@ -80,8 +80,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNames: every tool has a name that Kubernetes takes for objects and as the value of a label, with room for suffixes, and
-// no two tools have the same.
+// TestNames: every tool has a name that Kubernetes takes for objects and as the value of a label, with room for
+// suffixes, and no two tools have the same.
 func TestNames(t *testing.T) {
 	valid := regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	seen := map[string]string{}
@@ -108,8 +108,8 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// TestNothingExpands: Kubernetes puts variables of the container into "$(NAME)" of commands and values. Here the texts of a
-// policy are literal, as in the rest of accessc.
+// TestNothingExpands: Kubernetes puts variables of the container into "$(NAME)" of commands and values. Here the texts
+// of a policy are literal, as in the rest of accessc.
 func TestNothingExpands(t *testing.T) {
 	o, _ := compile(t, Backend{}, example())
 	c := o.pod.Containers[0]
@@ -169,8 +169,8 @@ func TestNoCiliumWithoutNames(t *testing.T) {
 	}
 }
 
-// TestPatterns: "*.example.org" is one label or more below example.org and not that name itself. Cilium's "*." is one label,
-// so the pattern is "**.".
+// TestPatterns: "*.example.org" is one label or more below example.org and not that name itself. Cilium's "*." is one
+// label, so the pattern is "**.".
 func TestPatterns(t *testing.T) {
 	o, _ := compile(t, Backend{}, example())
 	for host, want := range map[string]bool{
@@ -189,7 +189,8 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestDenialsInside: a rule with a denial of the same hosts, or of some of them, opens nothing. Cilium has no order of rules.
+// TestDenialsInside: a rule with a denial of the same hosts, or of some of them, opens nothing. Cilium has no order of
+// rules.
 func TestDenialsInside(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Command = &ir.Command{Program: "true"}
@@ -207,7 +208,8 @@ func TestDenialsInside(t *testing.T) {
 	}
 }
 
-// TestOneProxyOfAPort: at a port that a rule has for HTTP, Cilium looks at nothing else, and no rule asks for TLS there.
+// TestOneProxyOfAPort: at a port that a rule has for HTTP, Cilium looks at nothing else, and no rule asks for TLS
+// there.
 func TestOneProxyOfAPort(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Command = &ir.Command{Program: "true"}
@@ -224,8 +226,8 @@ func TestOneProxyOfAPort(t *testing.T) {
 	}
 }
 
-// TestBlocks: exceptions lie in their blocks, which the API server asks for, and no special address is open by a rule about
-// every host or by the answer to a name, but one that a rule opens.
+// TestBlocks: exceptions lie in their blocks, which the API server asks for, and no special address is open by a rule
+// about every host or by the answer to a name, but an address that a rule opens.
 func TestBlocks(t *testing.T) {
 	tool := example()
 	tool.Net = append(tool.Net, ir.NetRule{Host: every, Port: 8443, Allow: true})
@@ -263,7 +265,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestOddAddresses: an IPv4 address inside IPv6, and one of a link, are no addresses that a policy of the network can name.
+// TestOddAddresses: an IPv4 address inside IPv6, and one of a link, are no addresses that a policy of the network can
+// name.
 func TestOddAddresses(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Command = &ir.Command{Program: "true"}

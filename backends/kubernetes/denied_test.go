@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestDeniedPort: a rule without a port is not opened where another one denies a port of the same host, and is
+// TestDeniedPort: a rule without a port is not opened where another rule denies a port of the same host, and is
 // where that denies the ports of others.
 func TestDeniedPort(t *testing.T) {
 	for denied, opened := range map[ir.Host]bool{name("api.example.com"): false, name("other.example.com"): true} {

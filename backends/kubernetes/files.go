@@ -16,7 +16,7 @@ type conversion struct {
 	byRule map[ir.RuleID][]*ir.Region
 	byName map[ir.RuleID][]backends.Named
 	mounts []mount
-	// from are the rules behind mounts, by their paths, and mounted the regions that have one.
+	// from are the rules behind mounts, by their paths, and mounted the regions that have a mount.
 	from    map[string]ir.Rule
 	mounted map[*ir.Region]bool
 	// named are the rules about hosts that Cilium's policy opens.
@@ -91,8 +91,8 @@ func accessOf(caps ir.CapSet) access {
 	}
 }
 
-// kind is the access that a region has in the pod. Protected paths would need mounts of their own, and Kubernetes makes a
-// place that is missing, as a directory: a workspace that holds some is for reading, or they are accepted to be open.
+// kind is the access that a region has in the pod. Protected paths would need mounts of their own, and Kubernetes makes
+// a place that is missing, as a directory: a workspace that holds some is for reading, or they are accepted to be open.
 func (c *conversion) kind(r *ir.Region) access {
 	is := accessOf(r.Caps)
 	switch {
@@ -125,7 +125,9 @@ func (c *conversion) exposes() bool {
 
 // guards reports whether a protected path that may not be written lies in a region.
 func guards(r *ir.Region) bool {
-	return slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return b.Guarded() && accessOf(b.Caps) != readWrite || guards(b) })
+	return slices.ContainsFunc(r.Below, func(b *ir.Region) bool {
+		return b.Guarded() && accessOf(b.Caps) != readWrite || guards(b)
+	})
 }
 
 // around is the access that a region has without a mount of its own.
@@ -136,7 +138,7 @@ func (c *conversion) around(r *ir.Region) access {
 	return c.kind(r.Above)
 }
 
-// mount adds the mount of a region whose access is not that of the place around it.
+// mount adds the mount of a region whose access is not the access of the place around it.
 func (c *conversion) mount(r *ir.Region) {
 	is := c.kind(r)
 	if is == c.around(r) {

@@ -48,7 +48,8 @@ func (c *conversion) held(cell ir.Cell) ir.Held {
 	case ir.Env:
 		return ir.Because(ir.Assumed, "", whyVariables)
 	case ir.Commands:
-		return backends.When(cell.Aspect == ir.AspectProgram && c.tool.Commands != nil, backends.Weaker(ir.GapCommandsProgram, whyPrograms))
+		return backends.When(cell.Aspect == ir.AspectProgram && c.tool.Commands != nil,
+			backends.Weaker(ir.GapCommandsProgram, whyPrograms))
 	case ir.Limits:
 		return c.limits(cell.Limit)
 	case ir.Process:
@@ -88,7 +89,7 @@ func outside(cell ir.Cell) ir.Held {
 	}
 }
 
-// rule says how one aspect of a rule on files is held in all of its regions.
+// rule says how an aspect of a rule on files is held in all of its regions.
 func (c *conversion) rule(cell ir.Cell, r *ir.FSRule) ir.Held {
 	if cell.Aspect == ir.AspectOthers {
 		return backends.When(r.Caps != 0, ir.Because(ir.Assumed, "", whyPlaces))
@@ -124,7 +125,7 @@ func (a access) gives() ir.CapSet {
 	return 0
 }
 
-// file says how one aspect is held in a region.
+// file says how an aspect is held in a region.
 func (c *conversion) file(r *ir.Region, a ir.Aspect) ir.Held {
 	is, closed := c.kind(r), c.unused(r)
 	written := func(capability ir.Capability) ir.Held {
@@ -153,7 +154,8 @@ func (c *conversion) file(r *ir.Region, a ir.Aspect) ir.Held {
 	}
 	switch a {
 	case ir.AspectRead:
-		return backends.Join(backends.When(is == denied && r.Caps.Has(ir.Read), backends.Stricter(closed)), backends.When(is == denied && c.mounted[r], backends.Stricter(whyClosed)))
+		return backends.Join(backends.When(is == denied && r.Caps.Has(ir.Read), backends.Stricter(closed)),
+			backends.When(is == denied && c.mounted[r], backends.Stricter(whyClosed)))
 	case ir.AspectCreate:
 		return written(ir.Create)
 	case ir.AspectUpdate, ir.AspectMetadata:
@@ -180,9 +182,11 @@ func (c *conversion) unused(r *ir.Region) ir.CauseID {
 }
 
 // move says how moves within a writable region, and out of it, are held: every mount is another file system to a
-// rename, and names in one that lead to a rule are not pinned.
+// rename, and names in a mount that lead to a rule are not pinned.
 func (c *conversion) move(r *ir.Region) ir.Held {
-	gains := slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return c.kind(b) == readWrite && b.Caps != r.Caps }) ||
+	gains := slices.ContainsFunc(r.Below, func(b *ir.Region) bool {
+		return c.kind(b) == readWrite && b.Caps != r.Caps
+	}) ||
 		r.Above != nil && c.kind(r.Above) == readWrite && r.Above.Caps != r.Caps
 	return backends.Join(backends.When(len(r.Below) > 0 || gains, backends.Weaker(ir.GapFSMove, whyMoves)),
 		backends.When(len(c.byName) > 0, backends.Weaker(ir.GapFSNames, whyBrings)), backends.Stricter(whyMounts))

@@ -11,8 +11,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// special are the addresses that a rule about every host is not about, and those that TCP has no use for: private, this
-// host's, link-local, unspecified and multicast ones, and IPv4 in the clothes of IPv6 (RFC 1918, 4193, 4291, 5771).
+// special are the addresses that a rule about every host is not about, and the addresses that TCP has no use for:
+// private, this host's, link-local, unspecified and multicast addresses, and IPv4 embedded in IPv6 (RFC 1918,
+// 4193, 4291, 5771).
 var special = []string{
 	"0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "224.0.0.0/4",
 	"::/128", "::1/128", "::ffff:0:0/96", "64:ff9b::/96", "fc00::/7", "fe80::/10", "ff00::/8",
@@ -23,8 +24,8 @@ func bare(r *ir.NetRule) bool {
 	return r.Allow && !r.Listen && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect && r.Credential == nil
 }
 
-// denies reports whether a rule that denies could win over an allowing one: it is about the same hosts, or about some of
-// them.
+// denies reports whether a rule that denies could win over an allowing rule: it is about the same hosts, or about some
+// of them.
 func (c *conversion) denies(r *ir.NetRule) bool {
 	return slices.ContainsFunc(c.tool.Net, func(o ir.NetRule) bool {
 		return !o.Allow && !o.Listen && (o.Port == 0 || r.Port == 0 || o.Port == r.Port) && covers(r.Host, o.Host)
@@ -50,12 +51,12 @@ func (c *conversion) opens(r *ir.NetRule) bool {
 	if r.Host.Kind == ir.HostAny {
 		return true
 	}
-	// An address inside IPv6 is another one on the wire, and one with a zone is of this host alone.
+	// An address inside IPv6 is another address on the wire, and an address with a zone is only of this host.
 	a := r.Host.Addr
 	return r.Host.Kind == ir.HostAddr && !a.IsLoopback() && !a.Is4In6() && a.Zone() == ""
 }
 
-// resolves reports whether every name may be asked for: that of a rule about every host.
+// resolves reports whether every name may be asked for, as a rule about every host needs.
 func (c *conversion) resolves() bool {
 	return slices.ContainsFunc(c.tool.Net, func(r ir.NetRule) bool { return r.Host.Kind == ir.HostAny && c.opens(&r) })
 }
@@ -63,7 +64,8 @@ func (c *conversion) resolves() bool {
 // policy closes the network of the pod, except for the connections that a core policy can allow.
 func (c *conversion) policy() networkPolicy {
 	name := objectName(c.tool.Name)
-	out := networkPolicy{object("networking.k8s.io/v1", "NetworkPolicy", name, nil), networkSpec{Pods: selector{label(c.tool)}, Types: []string{"Ingress", "Egress"}}}
+	out := networkPolicy{object("networking.k8s.io/v1", "NetworkPolicy", name, nil),
+		networkSpec{Pods: selector{label(c.tool)}, Types: []string{"Ingress", "Egress"}}}
 	for i := range c.tool.Net {
 		r := &c.tool.Net[i]
 		switch {
@@ -76,13 +78,14 @@ func (c *conversion) policy() networkPolicy {
 		}
 	}
 	if c.resolves() {
-		names := peer{Namespaces: &selector{map[string]string{"kubernetes.io/metadata.name": "kube-system"}}, Pods: &selector{map[string]string{"k8s-app": "kube-dns"}}}
+		names := peer{Namespaces: &selector{map[string]string{"kubernetes.io/metadata.name": "kube-system"}},
+			Pods: &selector{map[string]string{"k8s-app": "kube-dns"}}}
 		out.Spec.Egress = append(out.Spec.Egress, egress{[]peer{names}, []port{{"UDP", 53, 0}, {"TCP", 53, 0}}})
 	}
 	return out
 }
 
-// blocks are the addresses of a host: one, or all that are not special.
+// blocks are the addresses of a host: one address, or all that are not special.
 func blocks(h ir.Host) []peer {
 	if h.Kind == ir.HostAddr {
 		return []peer{{Block: &ipBlock{CIDR: netip.PrefixFrom(h.Addr, h.Addr.BitLen()).String()}}}
@@ -100,9 +103,10 @@ func blocks(h ir.Host) []peer {
 
 // accepts reports whether a rule lets connections in at every address. A pod has addresses that no policy knows.
 func (c *conversion) accepts(r *ir.NetRule) bool {
-	return r.Listen && r.Allow && r.Host.Kind == ir.HostAny && !slices.ContainsFunc(c.tool.Net, func(o ir.NetRule) bool {
-		return o.Listen && !o.Allow && (o.Port == 0 || r.Port == 0 || o.Port == r.Port)
-	})
+	return r.Listen && r.Allow && r.Host.Kind == ir.HostAny &&
+		!slices.ContainsFunc(c.tool.Net, func(o ir.NetRule) bool {
+			return o.Listen && !o.Allow && (o.Port == 0 || r.Port == 0 || o.Port == r.Port)
+		})
 }
 
 // nameOfCilium matches the names that Cilium's schema accepts (matchName).
@@ -121,8 +125,8 @@ func (c *conversion) names(r *ir.NetRule) bool {
 	}
 }
 
-// carried are the ports of a rule, each with the traffic that passes there. Cilium has one proxy for a port, so where
-// some rule is about HTTP, none is about TLS.
+// carried are the ports of a rule, each with the traffic that passes there. Cilium has a single proxy for a port, so
+// where some rule is about HTTP, none is about TLS.
 func (c *conversion) carried(r *ir.NetRule) []ciliumPort {
 	var out []ciliumPort
 	for _, n := range portsOf(r) {
@@ -131,7 +135,9 @@ func (c *conversion) carried(r *ir.NetRule) []ciliumPort {
 		case r.Opaque || r.Scheme == ir.Stream:
 		case isHTTP(r, n):
 			p.Rules = &ciliumRules{HTTP: []httpRule{{hostHeader(r.Host, n)}}}
-		case slices.ContainsFunc(c.tool.Net, func(o ir.NetRule) bool { return slices.Contains(portsOf(&o), n) && isHTTP(&o, n) }):
+		case slices.ContainsFunc(c.tool.Net, func(o ir.NetRule) bool {
+			return slices.Contains(portsOf(&o), n) && isHTTP(&o, n)
+		}):
 			continue
 		default:
 			select_ := pattern(r.Host)
@@ -162,7 +168,7 @@ func portsOf(r *ir.NetRule) []uint16 {
 	}
 }
 
-// pattern selects the names of a host. From Cilium 1.18 on "**." is one label or more, before that less.
+// pattern selects the names of a host. From Cilium 1.18 on "**." is a label or more, before that less.
 func pattern(h ir.Host) fqdn {
 	if h.Kind == ir.HostSuffix {
 		return fqdn{Pattern: "**." + h.Name}
@@ -183,7 +189,8 @@ func hostHeader(h ir.Host, port uint16) string {
 // opens nothing, unless a rule names that address.
 func (c *conversion) cilium() (ciliumPolicy, bool) {
 	name := objectName(c.tool.Name)
-	out := ciliumPolicy{object("cilium.io/v2", "CiliumNetworkPolicy", name, nil), ciliumSpec{Pods: selector{label(c.tool)}}}
+	out := ciliumPolicy{object("cilium.io/v2", "CiliumNetworkPolicy", name, nil),
+		ciliumSpec{Pods: selector{label(c.tool)}}}
 	dns := &ciliumRules{}
 	for _, r := range c.named {
 		select_ := pattern(r.Host)
@@ -193,8 +200,9 @@ func (c *conversion) cilium() (ciliumPolicy, bool) {
 		out.Spec.Egress = append(out.Spec.Egress, ciliumEgress{Names: []fqdn{select_}, Ports: c.carried(r)})
 	}
 	servers := ciliumEgress{
-		Endpoints: []selector{{map[string]string{"k8s:io.kubernetes.pod.namespace": "kube-system", "k8s:k8s-app": "kube-dns"}}},
-		Ports:     []ciliumPort{{Ports: []portText{{"53", "UDP"}, {"53", "TCP"}}, Rules: dns}},
+		Endpoints: []selector{{map[string]string{"k8s:io.kubernetes.pod.namespace": "kube-system",
+			"k8s:k8s-app": "kube-dns"}}},
+		Ports: []ciliumPort{{Ports: []portText{{"53", "UDP"}, {"53", "TCP"}}, Rules: dns}},
 	}
 	out.Spec.Egress = append([]ciliumEgress{servers}, out.Spec.Egress...)
 	out.Spec.Deny = []ciliumDeny{{c.closed()}}
@@ -211,7 +219,8 @@ func (c *conversion) closed() []ipBlock {
 			if r.Host.Kind != ir.HostAddr || !c.opens(r) || !within.Contains(r.Host.Addr) {
 				continue
 			}
-			if one := netip.PrefixFrom(r.Host.Addr, r.Host.Addr.BitLen()).String(); !slices.Contains(block.Except, one) {
+			one := netip.PrefixFrom(r.Host.Addr, r.Host.Addr.BitLen()).String()
+			if !slices.Contains(block.Except, one) {
 				block.Except = append(block.Except, one)
 			}
 		}
@@ -222,7 +231,8 @@ func (c *conversion) closed() []ipBlock {
 
 // connection says how a rule about connections is held.
 func (c *conversion) connection(r *ir.NetRule) ir.Held {
-	here := r.Host.Kind == ir.HostAddr && r.Host.Addr.Unmap().IsLoopback() || r.Host.Kind == ir.HostName && r.Host.Name == ir.Localhost
+	here := r.Host.Kind == ir.HostAddr && r.Host.Addr.Unmap().IsLoopback() ||
+		r.Host.Kind == ir.HostName && r.Host.Name == ir.Localhost
 	switch {
 	case here:
 		return backends.When(!r.Allow, backends.Weaker(ir.GapNetDefault, whyLoopback))
@@ -236,7 +246,8 @@ func (c *conversion) connection(r *ir.NetRule) ir.Held {
 		return ir.Because(ir.Assumed, "", whyCilium, whyUnion, whyKept)
 	case c.names(r):
 		less := r.Scheme == "" || len(c.carried(r)) < len(portsOf(r))
-		return backends.Join(backends.When(less, backends.Stricter(whyForm)), ir.Because(ir.Assumed, "", whyCilium, whyUnion, whyKept))
+		return backends.Join(backends.When(less, backends.Stricter(whyForm)),
+			ir.Because(ir.Assumed, "", whyCilium, whyUnion, whyKept))
 	case r.Host.Kind == ir.HostName || r.Host.Kind == ir.HostSuffix:
 		return backends.Stricter(whyRequests)
 	default:

@@ -112,7 +112,8 @@ func TestMovesAgainstPolicy(t *testing.T) {
 	const per = 50
 	seen := map[string]int{}
 	irtest.Check(t, 2500, per, func(rt *rapid.T) {
-		// A name that leads to a rule is pinned, and no mount. Drawn rules hardly ever grant the directory that it is in.
+		// A name that leads to a rule is pinned, and no mount. Drawn rules hardly ever grant the directory that it is
+		// in.
 		var more []ir.FSRule
 		if rapid.Bool().Draw(rt, "leads") {
 			more = []ir.FSRule{
@@ -198,8 +199,9 @@ func inside(op ir.Operation) bool {
 	return h.Kind == ir.HostName && h.Name == ir.Localhost || h.Kind == ir.HostAddr && h.Addr.Unmap().IsLoopback()
 }
 
-// TestNetworkAgainstPolicy puts the same connections and listeners to random policies and to their objects. One that
-// passes is granted; one that is granted and does not pass has a row that says so. Loopback is the pod's own.
+// TestNetworkAgainstPolicy puts the same connections and listeners to random policies and to their objects. A
+// connection that passes is granted; a connection that is granted and does not pass has a row that says so. Loopback is
+// the pod's own.
 func TestNetworkAgainstPolicy(t *testing.T) {
 	const per = 40
 	seen := map[string]int{}
@@ -217,7 +219,7 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 			v := view.Decide(op)
 			allowed := v.Allowed()
 			if to, ok := op.(ir.Connect); ok && blind {
-				// Bytes that are not looked at are those of any connection which the policy allows there.
+				// Bytes that are not looked at are the bytes of any connection which the policy allows there.
 				for _, scheme := range []string{"", "http", "https", "postgres", ir.Stream} {
 					to.To.Scheme, to.To.Path, to.Method = scheme, nil, ""
 					allowed = allowed || view.Decide(to).Allowed()

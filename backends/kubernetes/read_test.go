@@ -18,7 +18,7 @@ import (
 
 var errObjects = errors.New("not a list that this package wrote")
 
-// objects are those of a list.
+// objects are the objects of a list.
 type objects struct {
 	ledger   ir.Ledger
 	pod      podSpec
@@ -93,7 +93,7 @@ func (o *objects) add(item json.RawMessage) error {
 	return fmt.Errorf("kind %q", h.Kind)
 }
 
-// mountOf is the mount that decides about a path: the deepest one on it or above it.
+// mountOf is the mount that decides about a path: the deepest mount on it or above it.
 func (o *objects) mountOf(path string) (out mount, ok bool) {
 	for _, m := range o.pod.Containers[0].Mounts {
 		if ir.Within(path, m.Path) && len(m.Path) >= len(out.Path) {
@@ -123,7 +123,7 @@ func (o *objects) isolates(direction string) bool {
 	return slices.ContainsFunc(o.policies, func(p networkPolicy) bool { return o.selected(p.Spec.Pods) && slices.Contains(p.Spec.Types, direction) })
 }
 
-// sends reports whether some core policy opens a port of an address. A block's exceptions are of that block alone.
+// sends reports whether some core policy opens a port of an address. A block's exceptions are only of that block.
 func (o *objects) sends(to netip.Addr, n uint16) bool {
 	return !o.isolates("Egress") || slices.ContainsFunc(o.policies, func(p networkPolicy) bool {
 		return o.selected(p.Spec.Pods) && slices.ContainsFunc(p.Spec.Egress, func(e egress) bool {
@@ -156,8 +156,8 @@ func (o *objects) asksAnything() bool {
 	})
 }
 
-// matches is Cilium's reading of a name or a pattern (pkg/fqdn/matchpattern of release 1.20.2): "**." is one label or more at
-// the beginning, and "*" characters of one label.
+// matches is Cilium's reading of a name or a pattern (pkg/fqdn/matchpattern of release 1.20.2): "**." is one label or
+// more at the beginning, and "*" characters of one label.
 func (f fqdn) matches(name string) bool {
 	if f.Name != "" {
 		return strings.EqualFold(f.Name, name)
@@ -176,8 +176,8 @@ func matchesPattern(pattern, name string) bool {
 	return regexp.MustCompile("^" + expr + "$").MatchString(strings.ToLower(name))
 }
 
-// reachesName reports whether Cilium lets a connection to a name pass, and whether whatever its bytes are. The name has to
-// be resolved first; its address is a public one.
+// reachesName reports whether Cilium lets a connection to a name pass, and whether whatever its bytes are. The name has
+// to be resolved first; its address is public.
 func (o *objects) reachesName(name string, n uint16, scheme string) (passes, blind bool) {
 	resolved := false
 	for _, p := range o.cilium {

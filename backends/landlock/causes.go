@@ -58,15 +58,15 @@ const (
 	Folds ir.CauseID = "landlock.folds"
 )
 
-// Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
+// Sentences are the sentences of the causes. Each is a part of a sentence that a reviewer
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
 		Folds: "the directory PLACE folds upper and lower case, so another spelling of a rule's name " +
 			"escapes the rule",
 		whyAsk: "exec --ask has a supervisor make what the user grants, and the ruleset grants none of it",
-		whyKernel: "file systems of the kernel, such as proc or sysfs, that are mounted below a grant are closed, with all that is in them, and " +
-			"so is accessc's own state",
+		whyKernel: "file systems of the kernel, such as proc or sysfs, that are mounted below a grant are closed, " +
+			"with all that is in them, and so is accessc's own state",
 		whyNoLandlock: "this kernel has no Landlock",
 		whyExpanded:   "Landlock cannot take a right away below a directory",
 		whyList: "a directory that holds an exception can be listed only under a supervisor, by calls " +
@@ -92,16 +92,16 @@ func Sentences() backends.Sentences {
 		whyExecute:  "the kernel opens a program for reading before it starts it",
 		whyMetadata: "Landlock has no right for mode, owner, times and attributes",
 		whyNoUpdate: "calls that change mode, owner, times or attributes are refused everywhere",
-		whyOwn: "a supervisor makes calls that change mode, owner, times or attributes in the tool's own directories; " +
-			"a host without one refuses them everywhere",
+		whyOwn: "a supervisor makes calls that change mode, owner, times or attributes in the tool's own " +
+			"directories; a host without one refuses them everywhere",
 		whyRefer:  "moves and links between directories are refused: Landlock allows them from ABI 2",
 		whyPinned: "Landlock allows a directory that leads to a rule's path to be renamed",
 		whyGain: "Landlock compares rights, and the new directory does not show all that a file would " +
 			"gain there",
 		whyNames: "Landlock knows directories and files, and no names: protected ones could be created in every " +
 			"directory",
-		whyByName: "Landlock knows directories and files, and no names: without a supervisor nothing that a rule by name takes " +
-			"away or gives is granted around it",
+		whyByName: "Landlock knows directories and files, and no names: without a supervisor nothing that a rule by " +
+			"name takes away or gives is granted around it",
 		whyBrings:   "Landlock allows a directory to be moved here in which the tool has created protected names",
 		whyLinks:    "hard links are refused: Landlock does not ask for update of the linked file",
 		whyMoveOver: "a rename replaces a file only with create and delete of it",
@@ -115,8 +115,8 @@ func Sentences() backends.Sentences {
 		whyStream: "bytes that a rule with scheme = \"tcp\" or opaque = true lets pass are not looked at",
 		whyServer: "TLS hides which name a request asks for: a server that serves further names can be " +
 			"asked for them, without inspect = true",
-		whyScheme: "the proxy takes no connection for one of this scheme: it tells HTTP and TLS apart, and passes other " +
-			"bytes by a rule with scheme = \"tcp\" alone",
+		whyScheme: "the proxy takes no connection for one of this scheme: it tells HTTP and TLS apart, and passes " +
+			"other bytes by a rule with scheme = \"tcp\" alone",
 		whyListen:  "Landlock knows ports but no addresses",
 		whyAddress: "the ruleset knows ports but no addresses",
 		whySignal:  "Landlock keeps signals inside the sandbox from ABI 6",

@@ -27,9 +27,9 @@ func Constant(name string) (uint32, bool) {
 
 func compareName(c constant, name string) int { return strings.Compare(c.name, name) }
 
-// withPrefix lists the constants of one kind. Those of prctl(2), fcntl(2) and setsockopt(2) are
-// all that a tool may use: PR_SET_MM, with which a process could change its own entries in
-// /proc, leases, TCP_ULP and TCP_FASTOPEN_CONNECT are not among them.
+// withPrefix lists the constants of one kind. The values of prctl(2), fcntl(2) and setsockopt(2) are all that a tool
+// may use: PR_SET_MM, with which a process could change its own entries in /proc, leases, TCP_ULP and
+// TCP_FASTOPEN_CONNECT are not among them.
 func withPrefix(prefix string) []string {
 	from, _ := slices.BinarySearchFunc(constants[:], prefix, compareName)
 	to := from
@@ -53,7 +53,7 @@ var fileRequests = []string{
 // metadataRequests change flags of a file; see metadata.
 var metadataRequests = []string{"FS_IOC32_SETFLAGS", "FS_IOC_FSSETXATTR", "FS_IOC_SETFLAGS"}
 
-// listenerRequests are those of a listener of the tool's own (seccomp_unotify(2)).
+// listenerRequests are the requests of a listener of the tool's own (seccomp_unotify(2)).
 var listenerRequests = []string{
 	"SECCOMP_IOCTL_NOTIF_ADDFD", "SECCOMP_IOCTL_NOTIF_ID_VALID", "SECCOMP_IOCTL_NOTIF_RECV", "SECCOMP_IOCTL_NOTIF_SEND",
 	"SECCOMP_IOCTL_NOTIF_SET_FLAG",

@@ -40,21 +40,22 @@ const (
 	pathOnly     = 0o10000000
 )
 
-// namespaces are the flags of clone(2) that make one. unshare(2) knows one more,
+// namespaces are the flags of clone(2) that make a namespace. unshare(2) knows a further flag,
 // whose bit belongs to the exit signal in clone.
-// See RATIONALE D42.
+// See decision D42.
 var namespaces = []string{
 	"CLONE_NEWCGROUP", "CLONE_NEWIPC", "CLONE_NEWNET", "CLONE_NEWNS", "CLONE_NEWPID", "CLONE_NEWUSER", "CLONE_NEWUTS",
 }
 
-// sockets closes the network. Landlock alone leaves UDP, raw, MPTCP, netlink, packet, vsock and
+// sockets closes the network. Landlock by itself leaves UDP, raw, MPTCP, netlink, packet, vsock and
 // unix sockets open (up to ABI 8; some of them later, too), and TCP by MSG_FASTOPEN; without
 // sockets none of them is left. Pairs of connected unix sockets stay: they reach no other
 // process, except for datagram pairs, which can be given an address with every message.
-// See RATIONALE D64.
+// See decision D42.
 var sockets = []Block{
 	{Group: "network", Errno: "EACCES", Syscalls: []string{"socket", "connect", "bind", "listen", "accept", "accept4"}},
-	{Group: "network", Errno: "EACCES", Syscalls: []string{"socketpair"}, When: []Condition{{Arg: 0, NotIn: []string{"AF_UNIX"}}}},
+	{Group: "network", Errno: "EACCES", Syscalls: []string{"socketpair"},
+		When: []Condition{{Arg: 0, NotIn: []string{"AF_UNIX"}}}},
 	{Group: "network", Errno: "EACCES", Syscalls: []string{"socketpair"}, When: []Condition{
 		{Arg: 1, Mask: sockTypeMask, NotIn: []string{"SOCK_STREAM", "SOCK_SEQPACKET"}},
 	}},
@@ -62,12 +63,12 @@ var sockets = []Block{
 }
 
 // metadata lists the changes that Landlock has no right for.
-// See RATIONALE D65.
+// See decision D379.
 var metadata = []Block{
 	{Group: "metadata", Errno: "EPERM", Syscalls: []string{
-		"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat",
-		"futimesat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr",
-		"removexattrat", "file_setattr",
+		"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes",
+		"utimensat", "futimesat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
+		"fremovexattr", "removexattrat", "file_setattr",
 	}},
 	{Group: "metadata", Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []Condition{
 		{Arg: 1, In: metadataRequests},
@@ -90,23 +91,25 @@ var truncation = []Block{
 }
 
 // others keeps limits and priorities of other processes unchanged. Landlock has no right for
-// changing them; threads have numbers of their own, so that only a supervisor can tell those of
-// the tool.
+// changing them; threads have numbers of their own, so that only a supervisor can tell the threads of the tool.
 var others = []Block{
 	{Group: "others", Errno: "EPERM", Syscalls: []string{
 		"prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler",
 	}, When: []Condition{{Arg: 0, NonZero: true}}},
-	{Group: "others", Errno: "EPERM", Syscalls: []string{"setpriority"}, When: []Condition{{Arg: 0, NotIn: []string{"PRIO_PROCESS"}}}},
-	{Group: "others", Errno: "EPERM", Syscalls: []string{"ioprio_set"}, When: []Condition{{Arg: 0, NotIn: []string{"IOPRIO_WHO_PROCESS"}}}},
-	{Group: "others", Errno: "EPERM", Syscalls: []string{"setpriority", "ioprio_set"}, When: []Condition{{Arg: 1, NonZero: true}}},
+	{Group: "others", Errno: "EPERM", Syscalls: []string{"setpriority"},
+		When: []Condition{{Arg: 0, NotIn: []string{"PRIO_PROCESS"}}}},
+	{Group: "others", Errno: "EPERM", Syscalls: []string{"ioprio_set"},
+		When: []Condition{{Arg: 0, NotIn: []string{"IOPRIO_WHO_PROCESS"}}}},
+	{Group: "others", Errno: "EPERM", Syscalls: []string{"setpriority", "ioprio_set"},
+		When: []Condition{{Arg: 1, NonZero: true}}},
 }
 
 // inMemory are calls whose flags are in memory, where a filter cannot see them. Callers
 // fall back to openat.
-// See RATIONALE D49.
+// See decision D48.
 var inMemory = []Block{{Group: "openat2", Errno: "ENOSYS", Syscalls: []string{"openat2"}}}
 
-// filter is the blocks that a policy needs beside those of every filter.
+// filter is the blocks that a policy needs beside the blocks of every filter.
 func (s *ruleset) filter() []Block {
 	out := slices.Concat(sockets, others, inMemory)
 	if s.updatesMetadata() {
@@ -136,7 +139,7 @@ func (s *ruleset) updatesMetadata() bool {
 
 // updatesOwn reports whether the policy grants update in the tool's private directories, and nowhere else but on the
 // devices of the base. A host without a supervisor refuses the calls there as well.
-// See RATIONALE D379.
+// See decision D379.
 func (s *ruleset) updatesOwn() bool {
 	granted := false
 	s.walk(func(r *ir.Region) {
@@ -161,16 +164,18 @@ func (s *ruleset) refusesLinks() bool {
 }
 
 // Network returns the blocks that replace the closed network when its gaps are accepted: TCP
-// and UDP over IP, nothing else, and no way around the ports that Landlock opens. The fields
-// are those of socket(2) and sendto(2).
+// and UDP over IP, nothing else, and no way around the ports that Landlock opens. The fields are the arguments of
+// socket(2) and sendto(2).
 func Network() []Block {
 	return []Block{
 		{Group: "network", Errno: "EACCES", Syscalls: []string{"bind", "listen", "accept", "accept4"}},
-		{Group: "network", Errno: "EACCES", Syscalls: []string{"socket"}, When: []Condition{{Arg: 0, NotIn: []string{"AF_INET", "AF_INET6"}}}},
+		{Group: "network", Errno: "EACCES", Syscalls: []string{"socket"},
+			When: []Condition{{Arg: 0, NotIn: []string{"AF_INET", "AF_INET6"}}}},
 		{Group: "network", Errno: "EACCES", Syscalls: []string{"socket"}, When: []Condition{
 			{Arg: 1, Mask: sockTypeMask, NotIn: []string{"SOCK_STREAM", "SOCK_DGRAM"}},
 		}},
-		{Group: "network", Errno: "EACCES", Syscalls: []string{"socket"}, When: []Condition{{Arg: 2, NotIn: []string{"IPPROTO_IP", "IPPROTO_TCP", "IPPROTO_UDP"}}}},
+		{Group: "network", Errno: "EACCES", Syscalls: []string{"socket"},
+			When: []Condition{{Arg: 2, NotIn: []string{"IPPROTO_IP", "IPPROTO_TCP", "IPPROTO_UDP"}}}},
 		sockets[1], sockets[2],
 	}
 }
@@ -185,8 +190,10 @@ func Apart() []Block { return slices.Concat(sockets, others, inMemory, setIDMode
 // devices are refused as Landlock's right to make them would be. A device with the number 0, a whiteout, takes no
 // capability (fs/namei.c, vfs_mknod).
 var devices = []Block{
-	{Group: "devices", Errno: "EACCES", Syscalls: []string{"mknod"}, When: []Condition{{Arg: 1, Mask: fileType, In: []string{"S_IFBLK", "S_IFCHR"}}}},
-	{Group: "devices", Errno: "EACCES", Syscalls: []string{"mknodat"}, When: []Condition{{Arg: 2, Mask: fileType, In: []string{"S_IFBLK", "S_IFCHR"}}}},
+	{Group: "devices", Errno: "EACCES", Syscalls: []string{"mknod"},
+		When: []Condition{{Arg: 1, Mask: fileType, In: []string{"S_IFBLK", "S_IFCHR"}}}},
+	{Group: "devices", Errno: "EACCES", Syscalls: []string{"mknodat"},
+		When: []Condition{{Arg: 2, Mask: fileType, In: []string{"S_IFBLK", "S_IFCHR"}}}},
 }
 
 // fileType masks the type in the mode of a file (inode(7)).

@@ -12,9 +12,9 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestFormsAgree: the ledger and the trapped calls that a reviewer reads, of the portable form, are those of a host on
-// which no root lies in another. Cause: a directory is around each root there, and every tool that may start files of
-// the workspace had its starts and opens trapped for it.
+// TestFormsAgree: the ledger and the trapped calls that a reviewer reads, of the portable form, are the same as of a
+// host on which no root lies in another. Cause: a directory is around each root there, and every tool that may start
+// files of the workspace had its starts and opens trapped for it.
 func TestFormsAgree(t *testing.T) {
 	host := ir.Facts{Bindings: &ir.Bindings{
 		Workspace: "/ws/p", Home: "/state/h", Temp: "/run/t", External: map[string]string{irtest.Elsewhere.Name: "/users/u"},

@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestKinds: the ledger that asks about one rule of each kind is the one that asks about every rule.
+// TestKinds: the ledger that asks about one rule of each kind is the ledger that asks about every rule.
 func TestKinds(t *testing.T) {
 	shared := 0
 	irtest.Check(t, 1000, 1, func(rt *rapid.T) {
@@ -35,7 +35,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestRightsAreShared: grants share the lists of rights, so one that is written for a terminal leaves the others as they are.
+// TestRightsAreShared: grants share the lists of rights, so a grant that is written for a terminal leaves the others as
+// they are.
 func TestRightsAreShared(t *testing.T) {
 	for c := range ir.All + 1 {
 		before := slices.Clone(rightsOf(c))

@@ -21,7 +21,7 @@ type ledgerWriter struct {
 	ports bool
 	// surrounded is true where another root lies in a place that the base lets programs be started from.
 	surrounded bool
-	// ownless is true where the base has places that are the tool's own under a supervisor alone:
+	// ownless is true where the base has places that are the tool's own only under a supervisor:
 	// the ruleset grants nothing there.
 	ownless bool
 }
@@ -91,7 +91,7 @@ func ledgerBy[K comparable](w *ledgerWriter, kind func(ir.RuleID, *ir.FSRule) K)
 	return rows.Ledger()
 }
 
-// steps are the ABI versions above the first at which a cell can be held otherwise than at the one before.
+// steps are the ABI versions above the first at which a cell can be held otherwise than at the version before.
 var steps = []int{2, 3, 4, 6, 10}
 
 // held says how a cell is held at an ABI version.
@@ -129,7 +129,8 @@ func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
 		}
 		return w.denied(abi)
 	case ir.Commands:
-		return backends.When(c.Aspect == ir.AspectProgram && w.view.Tool.Commands != nil, backends.Supervised(ir.GapCommandsProgram, whyLoader))
+		return backends.When(c.Aspect == ir.AspectProgram && w.view.Tool.Commands != nil,
+			backends.Supervised(ir.GapCommandsProgram, whyLoader))
 	case ir.Limits:
 		return limit(c.Limit)
 	case ir.Process:
@@ -310,7 +311,7 @@ func (w *ledgerWriter) judged(c ir.Capability) bool {
 // others says how a rule is held when other processes move what it was about: calls that
 // are judged are judged where the file is now. The kernel judges an open, a mapping and a link
 // once, when it is made; reading and writing a descriptor asks for nothing (landlock(7)).
-// See RATIONALE D45.
+// See decision D43.
 func (w *ledgerWriter) others(r *ir.FSRule) ir.Held {
 	var why []ir.CauseID
 	private := r.At.Root.Kind != ir.Workspace && r.At.Root.Kind != ir.External

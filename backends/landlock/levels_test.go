@@ -26,7 +26,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestCausesNamed has a cause that is about one capability or one kernel there and nowhere else.
+// TestCausesNamed has a cause that is about a single capability or kernel there and nowhere else.
 func TestCausesNamed(t *testing.T) {
 	env := ir.FSRule{At: ir.In(".env")}
 	_, all := portable(t, []ir.FSRule{{At: ir.In(""), Caps: ir.All}, env})

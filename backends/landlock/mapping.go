@@ -11,7 +11,7 @@ import (
 // names are the capabilities on the names in a directory.
 const names = ir.CapSet(1<<ir.Create | 1<<ir.Delete)
 
-// grantable returns the capabilities that the kernel may be given for those of a region without
+// grantable returns the capabilities that the kernel may be given for the capabilities of a region without
 // permitting more:
 //   - execve(2) opens the image for reading, so execute alone starts nothing;
 //   - create and delete together let a rename replace a file, which needs update;
@@ -29,12 +29,12 @@ func grantable(c ir.CapSet, listed bool) ir.CapSet {
 }
 
 // rightsOf returns the rights of capabilities. A move or link between directories needs REFER
-// on both (it never lets a file gain a right), so REFER goes with every right that can take
-// part in one. The list is not to be changed.
+// on both (it never lets a file gain a right), so REFER goes with every right that can take part in such a move or
+// link. The list is not to be changed.
 func rightsOf(c ir.CapSet) []Right { return rightsBySet()[c&ir.All] }
 
 // rightsBySet are the rights of every set of capabilities.
-// See RATIONALE D330.
+// See decision D330.
 func rightsBySet() [][]Right {
 	return rightsBySetOnce.Get(func() [][]Right {
 		out := make([][]Right, ir.All+1)

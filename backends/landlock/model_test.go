@@ -75,8 +75,7 @@ func (x *trial) held(t *rapid.T, at ir.Location, a ir.Aspect) ir.Enforcement {
 	return row.Is
 }
 
-// weaker joins the enforcement of several requirements into that of an operation on all of
-// them.
+// weaker joins the enforcement of several requirements into the enforcement of an operation on all of them.
 func weaker(es ...ir.Enforcement) ir.Enforcement {
 	out := ir.Exact
 	for _, e := range es {
@@ -154,7 +153,7 @@ func (x *trial) move(t *rapid.T) {
 	}
 	supervised := x.held(t, src, ir.AspectMove) == ir.Supervised || x.held(t, dst, ir.AspectMove) == ir.Supervised
 	if supervised {
-		// What the kernel alone would do with such moves is neither more nor less.
+		// What the kernel by itself would do with such moves is neither more nor less.
 		return
 	}
 	if rapid.Bool().Draw(t, "link") {
@@ -219,7 +218,7 @@ func count(l ir.Ledger, rule ir.RuleID, a ir.Aspect, level int) int {
 	return n
 }
 
-// TestOneIdentifierManyRules: protected paths share one identifier. Cause: the test whether
+// TestOneIdentifierManyRules: protected paths share an identifier. Cause: the test whether
 // files may be started without being read used the capabilities of all of them together, so
 // that one path that may be read made another exact.
 func TestOneIdentifierManyRules(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 )
 
 // nested is a policy whose roots lie in each other: the workspace where the base grants, or in
-// an external target, and the target of one external rule in that of another. Cause: the plans
-// of the roots were made apart from each other, so grants on the outer one reached into the
-// inner one. Of two external rules with one target the first decides; cause: both were granted.
+// an external target, and the target of one external rule in the target of another. Cause: the plans
+// of the roots were made apart from each other, so grants on the outer root reached into the inner root. Of two
+// external rules with the same target the first decides; cause: both were granted.
 type nested struct {
 	tool *ir.Tool
 	bind *ir.Bindings

@@ -74,7 +74,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestDevices leaves out rights that only directories have, and adds the one without which a
+// TestDevices leaves out rights that only directories have, and adds the right without which a
 // terminal's modes cannot be set.
 func TestDevices(t *testing.T) {
 	spec, _ := portable(t, nil)

@@ -24,19 +24,21 @@ func Parse(data []byte) (*Spec, error) {
 	}
 	switch {
 	case s.Calls != callsVersion:
-		return nil, fmt.Errorf("%w: found version %d of the list of system calls, expected %d; build again", ErrSpec, s.Calls, callsVersion)
+		return nil, fmt.Errorf("%w: found version %d of the list of system calls, expected %d; build again", ErrSpec,
+			s.Calls, callsVersion)
 	case len(s.Levels) == 0 || len(s.Filter) == 0:
 		return nil, fmt.Errorf("%w: found no levels or no filter, expected both", ErrSpec)
 	}
 	return s, s.check()
 }
 
-// check refuses rights that do not exist. Those of the levels must be complete: a
+// check refuses rights that do not exist. The rights of the levels must be complete: a
 // right that is not handled is not denied.
 func (s *Spec) check() error {
 	for i, want := range Levels() {
 		if i >= len(s.Levels) || !sameLevel(s.Levels[i], want) {
-			return fmt.Errorf("%w: found other rights at level %d than Landlock has there; build again", ErrSpec, want.ABI)
+			return fmt.Errorf("%w: found other rights at level %d than Landlock has there; build again", ErrSpec,
+				want.ABI)
 		}
 	}
 	for _, p := range s.Paths {
@@ -114,7 +116,8 @@ func (c Condition) check() error {
 		tests++
 	}
 	if tests != 1 || c.Arg < 0 || c.Arg > 5 {
-		return fmt.Errorf("%w: found a condition on argument %d with %d tests, expected one test", ErrSpec, c.Arg, tests)
+		return fmt.Errorf("%w: found a condition on argument %d with %d tests, expected one test", ErrSpec, c.Arg,
+			tests)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ var netBits = []Right{BindTCP, ConnectTCP, BindUDP, ConnectSendUDP}
 
 var scopeBits = []Right{ScopeAbstractUnix, ScopeSignal}
 
-// Level lists the additions of one Landlock ABI version to the one before it.
+// Level lists the additions of a Landlock ABI version to the version before it.
 type Level struct {
 	// ABI is the version, counted from 1.
 	ABI int `json:"abi"`
@@ -81,7 +81,7 @@ func Levels() []Level {
 	}
 }
 
-// Masks are the handled rights of one ABI version as the kernel takes them.
+// Masks are the handled rights of an ABI version as the kernel takes them.
 type Masks struct {
 	FS, Net, Scoped uint64 // LANDLOCK_ACCESS_FS_*, LANDLOCK_ACCESS_NET_*, LANDLOCK_SCOPE_*
 }

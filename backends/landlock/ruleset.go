@@ -18,7 +18,7 @@ type ruleset struct {
 	lacks, lacksByName map[*ir.Region]ir.CapSet
 }
 
-// See RATIONALE D40.
+// See decision D40.
 func newRuleset(v *ir.View) *ruleset {
 	s := &ruleset{
 		view: v, lacks: make(map[*ir.Region]ir.CapSet, len(v.Entries())), lacksByName: map[*ir.Region]ir.CapSet{},
@@ -48,7 +48,7 @@ func (s *ruleset) findLacks(r *ir.Region) ir.CapSet {
 }
 
 // findLacksByName records the capabilities that rules by name take away in r and everything below it.
-// See RATIONALE D472.
+// See decision D40.
 func (s *ruleset) findLacksByName(r *ir.Region) ir.CapSet {
 	lacks := s.takenByName(r)
 	for _, b := range r.Below {
@@ -112,15 +112,15 @@ func (s *ruleset) expanded(r *ir.Region) ir.CapSet {
 	return s.wants(r) & (s.lacks[r] | s.lacksByName[r])
 }
 
-// brings reports whether the tool can itself put a name into the directory of r, or
-// another file in the place of one: by making it or by moving it over.
+// brings reports whether the tool can itself put a name into the directory of r, or another file in the place of a
+// name: by making it or by moving it over.
 func (s *ruleset) brings(r *ir.Region) bool {
 	return r.Caps.Has(ir.Create) || s.wants(r).Contains(ir.Caps(ir.Delete, ir.Update))
 }
 
 // late returns the capabilities on the entries of r that names which appear later do not get,
-// since the tool cannot make them appear and there is no supervisor for those of other processes.
-// See RATIONALE D52.
+// since the tool cannot make them appear and there is no supervisor for the names of other processes.
+// See decision D40.
 func (s *ruleset) late(r *ir.Region) ir.CapSet {
 	if s.brings(r) {
 		return 0
@@ -140,7 +140,7 @@ func governed(r *ir.Region) bool {
 func fills(r *ir.Region) bool { return r.Caps.Has(ir.Create) && !r.Caps.Has(ir.Update) }
 
 // unopened reports whether files of r may be started and not be read, so that the kernel
-// starts none. The rules of protected paths share one identifier and differ in this.
+// starts none. The rules of protected paths share an identifier and differ in this.
 func unopened(r *ir.Region) bool { return r.Caps.Has(ir.Execute) && !r.Caps.Has(ir.Read) }
 
 // foreign returns the capabilities on the name of a rule's own path that the ruleset withholds on the directory
@@ -152,8 +152,8 @@ func (s *ruleset) foreign(r *ir.Region) ir.CapSet {
 	return s.wants(r) &^ s.whole(r.Above)
 }
 
-// loose reports whether the ruleset lets a name be moved or replaced that leads to a rule:
-// that of r itself, or one directly in r.
+// loose reports whether the ruleset lets a name be moved or replaced that leads to a rule: the name of r itself, or a
+// name directly in r.
 func (s *ruleset) loose(r *ir.Region) bool {
 	movable := func(dir *ir.Region) bool { return dir != nil && s.whole(dir)&names != 0 }
 	return r.Pinned && movable(r.Above) ||
@@ -174,7 +174,7 @@ func (s *ruleset) paths(t backends.Target) []Path {
 
 // supervisedPaths lists the grants of a tool under a supervisor. Of the classes of calls that it answers itself
 // the ruleset grants nothing in the workspace and in external targets, so that files which are moved there
-// bring no rights along. Programs are an exception: the kernel alone can start one, and opens it for reading.
+// bring no rights along. Programs are an exception: only the kernel can start a program, and opens it for reading.
 // Rules by name take nothing from the ruleset: all that they take away is judged.
 func (s *ruleset) supervisedPaths(t backends.Target, j Judges) []Path {
 	keep := func(r *ir.Region, c ir.CapSet) ir.CapSet {
@@ -210,7 +210,7 @@ func (s *ruleset) grants(t backends.Target, whole, expanded func(*ir.Region) ir.
 	var add func(r *ir.Region, above ir.CapSet)
 	add = func(r *ir.Region, above ir.CapSet) {
 		if answered(r) || r.Link || r.Through {
-			return // the loader opens no symlink, and the kernel knows no rights on one
+			return // the loader opens no symlink, and the kernel knows no rights on a symlink
 		}
 		if grant := whole(r); grant&^above != 0 {
 			out = append(out, Path{Path: t.Place(r.At), Access: access(r.At, grant), Image: ofImage(t, r)})
@@ -218,7 +218,8 @@ func (s *ruleset) grants(t backends.Target, whole, expanded func(*ir.Region) ir.
 		}
 		if grant := expanded(r) &^ above; grant != 0 {
 			out = append(out, Path{
-				Path: t.Place(r.At), Access: access(r.At, grant), Entries: &Entries{Except: exceptions(r)}, Image: ofImage(t, r),
+				Path: t.Place(r.At), Access: access(r.At, grant), Entries: &Entries{Except: exceptions(r)},
+				Image: ofImage(t, r),
 			})
 		}
 		for _, b := range r.Below {
@@ -232,7 +233,7 @@ func (s *ruleset) grants(t backends.Target, whole, expanded func(*ir.Region) ir.
 }
 
 // ofImage reports whether a place is one of an image that nothing has looked at.
-// See RATIONALE D259.
+// See decision D259.
 func ofImage(t backends.Target, r *ir.Region) bool { return t.Image && r.At.Root.Kind == ir.System }
 
 // exceptions are the names in a directory that have grants of their own.

@@ -33,7 +33,8 @@ var datagrams = []Condition{{Arg: 0, In: inet}, {Arg: 1, Mask: sockTypeMask, In:
 // judges: connected unix sockets and, where the policy needs them, TCP. Where hosts are known by
 // name, a trap answers calls that make a datagram socket of the internet.
 func (n internet) filter() []Block {
-	families, types, protocols := []string{"AF_UNIX"}, []string{"SOCK_STREAM", "SOCK_SEQPACKET"}, []string{"IPPROTO_IP", "IPPROTO_TCP"}
+	families, types, protocols := []string{"AF_UNIX"}, []string{"SOCK_STREAM", "SOCK_SEQPACKET"},
+		[]string{"IPPROTO_IP", "IPPROTO_TCP"}
 	if n.tcp() {
 		families = append(families, inet...)
 	}
@@ -45,10 +46,12 @@ func (n internet) filter() []Block {
 	if n.egress {
 		out[0].When[0].NotIn = append(out[0].When[0].NotIn, netlink...)
 		out = append(out,
-			block("socket", Condition{Arg: 0, In: netlink}, Condition{Arg: 1, NotIn: []string{"SOCK_RAW|SOCK_CLOEXEC"}}),
+			block("socket", Condition{Arg: 0, In: netlink},
+				Condition{Arg: 1, NotIn: []string{"SOCK_RAW|SOCK_CLOEXEC"}}),
 			block("socket", Condition{Arg: 0, In: netlink}, Condition{Arg: 2, NotIn: []string{"NETLINK_ROUTE"}}),
 		)
-		out = append(out, block("socket", Condition{Arg: 0, In: []string{"AF_UNIX"}}, Condition{Arg: 1, Mask: sockTypeMask, NotIn: types}))
+		out = append(out, block("socket", Condition{Arg: 0, In: []string{"AF_UNIX"}},
+			Condition{Arg: 1, Mask: sockTypeMask, NotIn: types}))
 		streams, protocols = append(streams, "SOCK_DGRAM"), append(protocols, "IPPROTO_UDP")
 	} else {
 		out = append(out, block("socket", Condition{Arg: 1, Mask: sockTypeMask, NotIn: types}))
@@ -84,22 +87,25 @@ func (n internet) traps() []Trap {
 	}
 	return append(out,
 		Trap{"datagrams", []string{"socket"}, datagrams},
-		Trap{"datagrams", []string{"socketpair"}, []Condition{{Arg: 1, Mask: sockTypeMask, In: []string{"SOCK_DGRAM"}}}},
+		Trap{"datagrams", []string{"socketpair"},
+			[]Condition{{Arg: 1, Mask: sockTypeMask, In: []string{"SOCK_DGRAM"}}}},
 		Trap{"interfaces", []string{"socket"}, []Condition{{Arg: 0, In: netlink}}},
 		Trap{"datagrams", []string{"sendto", "recvfrom"}, []Condition{{Arg: 4, NonZero: true}}},
 		Trap{"datagrams", []string{"recvmsg", "sendmsg", "sendmmsg"}, nil},
 		// A resolver asks for errors of its datagrams (ip(7)).
-		Trap{"datagrams", []string{"setsockopt"}, []Condition{{Arg: 1, In: []string{"IPPROTO_IP"}}, {Arg: 2, In: []string{"IP_RECVERR"}}}},
-		Trap{"datagrams", []string{"setsockopt"}, []Condition{{Arg: 1, In: []string{"IPPROTO_IPV6"}}, {Arg: 2, In: []string{"IPV6_RECVERR"}}}},
-		// The peer of a connection is the host, not the proxy (getpeername(2)), and that of a
-		// stand-in for datagrams the server that it asked.
+		Trap{"datagrams", []string{"setsockopt"},
+			[]Condition{{Arg: 1, In: []string{"IPPROTO_IP"}}, {Arg: 2, In: []string{"IP_RECVERR"}}}},
+		Trap{"datagrams", []string{"setsockopt"},
+			[]Condition{{Arg: 1, In: []string{"IPPROTO_IPV6"}}, {Arg: 2, In: []string{"IPV6_RECVERR"}}}},
+		// The peer of a connection is the host, not the proxy (getpeername(2)), and the peer of a stand-in for
+		// datagrams is the server that it asked.
 		Trap{"peers", []string{"getpeername", "getsockname"}, nil},
 	)
 }
 
 // Named is the supervision with stand-ins for the sockets of the internet that it refuses: their traps have a
 // refusal name the address or the host that was asked for. It permits nothing besides.
-// See RATIONALE D384.
+// See decision D120.
 func (s *Supervision) Named() *Supervision {
 	n := s.internet()
 	if n.egress {
@@ -113,7 +119,7 @@ func (s *Supervision) Named() *Supervision {
 	out.Traps = slices.DeleteFunc(slices.Clone(s.Traps), func(t Trap) bool { return t.Group == "sockets" })
 	out.Traps = append(out.Traps, all.traps()...)
 	if !n.tcp() {
-		// No socket of the tool takes the options of the internet, and programs give up on one that does not.
+		// No socket of the tool takes the options of the internet, and programs give up on a socket that does not.
 		out.Traps = slices.DeleteFunc(out.Traps, func(t Trap) bool {
 			return t.Syscalls[0] == "setsockopt" || t.Group == "datagrams" && t.Syscalls[0] == "socket"
 		})

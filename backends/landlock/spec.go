@@ -10,12 +10,12 @@ const formatVersion = 2
 
 // Spec is the input of the loader for one tool on Linux, and a text for reviewers: everything
 // that the sandbox grants, refuses and leaves to other means.
-// See RATIONALE D23.
+// See decision D25.
 type Spec struct {
 	backends.Header
 	backends.Launch
-	// Levels lists the rights that each ABI version handles: its own and those of the versions
-	// before it. A right that is handled and not granted below is denied.
+	// Levels lists the rights that each ABI version handles: its own and the rights of the versions before it. A right
+	// that is handled and not granted below is denied.
 	Levels []Level `json:"levels"`
 	// Paths are the rules of the ruleset on files and directories.
 	Paths []Path `json:"paths"`
@@ -39,7 +39,7 @@ type Spec struct {
 type Path struct {
 	Path   string  `json:"path"`   // absolute; symbols stand for places in a portable specification
 	Access []Right `json:"access"` // the rights granted
-	// Entries, where present, turns the grant into one on each entry that the
+	// Entries, where present, turns the grant into a grant on each entry that the
 	// directory has at the start, and none on the directory itself.
 	Entries *Entries `json:"entries,omitempty"`
 	// Image is set for a place in an image that the compiler has not seen: a symlink there gets

@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestSteps: between two steps no cell is held otherwise, so the ledger asks at the steps alone.
+// TestSteps: between two steps no cell is held otherwise, so the ledger asks only at the steps.
 func TestSteps(t *testing.T) {
 	changed := map[int]bool{}
 	irtest.Check(t, 300, 1, func(rt *rapid.T) {

@@ -12,16 +12,16 @@ import (
 // the requirements that are listed, some calls that the filter refuses otherwise are judged
 // one by one, and the traps say which calls it sees at all. Every other call runs
 // without it.
-// See RATIONALE D43.
+// See decision D43.
 type Supervision struct {
-	// Gaps are the requirements that the supervisor meets, by the names of the gaps that they
-	// are without one. It is empty where a supervisor is of use and nothing depends on it.
+	// Gaps are the requirements that the supervisor meets, by the names of the gaps that they are without a supervisor.
+	// It is empty where a supervisor is of use and nothing depends on it.
 	Gaps []string `json:"gaps"`
 	// Judges says which classes of calls the supervisor answers itself; see judged.
 	Judges Judges `json:"judges"`
-	// Paths takes the place of the specification's own paths.
+	// Paths replace the specification's own paths.
 	Paths []Path `json:"paths"`
-	// Replaces names the groups of the filter that the blocks here take the place of.
+	// Replaces names the groups of the filter that the blocks here replace.
 	Replaces []string `json:"replaces"`
 	// Filter lists the blocks that replace those groups.
 	Filter []Block `json:"filter"`
@@ -43,7 +43,7 @@ type Supervision struct {
 // supervisor judges the started program once more. For other classes the ruleset grants whole
 // directories, and the kernel decides.
 type Judges struct {
-	// Reads are opens for reading and listing, Lists those of directories alone, Updates opens
+	// Reads are opens for reading and listing, Lists opens of only directories, Updates opens
 	// for writing and truncation, Names the making, removing and moving of names, Starts the
 	// starting of programs.
 	Reads   bool `json:"reads"`
@@ -60,7 +60,7 @@ type Trap struct {
 	When     []Condition `json:"when,omitempty"` // all must be true
 }
 
-// Judged is a policy with the places of its roots. Policy is read by a supervisor alone.
+// Judged is a policy with the places of its roots. Only a supervisor reads Policy.
 type Judged struct {
 	// Base is the base at the places where this host keeps it, and the tool's own program
 	// where no other rule is about it.
@@ -90,7 +90,7 @@ type Granted struct {
 type judged struct {
 	Judges
 	metadata, programs bool
-	// own is set where metadata calls can succeed in the tool's own directories alone. The kernel decides its opens.
+	// own is set where metadata calls can succeed only in the tool's own directories. The kernel decides its opens.
 	own bool
 	internet
 	// narrows is set where some program has fewer variables than the tool.
@@ -100,7 +100,7 @@ type judged struct {
 }
 
 // judges derives the classes from the grants that the ruleset cannot express.
-// See RATIONALE D44.
+// See decision D43.
 func (s *ruleset) judges() Judges {
 	j := Judges{Names: s.unseenGain() || s.view.ProtectsNames()}
 	executes, alone := false, false
@@ -141,9 +141,9 @@ func (s *ruleset) judged(j Judges) judged {
 	}
 }
 
-// alone reports whether a rule on the path of r alone lets programs be started, which is about the file that is there
-// at the start; a supervisor that is there for something else judges these starts as well. The target of an external rule
-// may be a file; the workspace is a directory, and those around it grant nothing.
+// alone reports whether only a rule on the path of r lets programs be started, which is about the file that is there
+// at the start; a supervisor that is there for something else judges these starts as well. The target of an external
+// rule may be a file; the workspace is a directory, and those around it grant nothing.
 func (s *ruleset) alone(r *ir.Region) bool {
 	if r.IsRoot() {
 		return r.At.Root.Kind == ir.External
@@ -182,7 +182,8 @@ func (j *Judges) add(c ir.CapSet) {
 
 // met are the gaps that a supervisor closes.
 var met = []ir.Gap{
-	ir.GapCommandsArgs, ir.GapCommandsEnvs, ir.GapCommandsProgram, ir.GapFSCreate, ir.GapFSMetadata, ir.GapFSMove, ir.GapFSNames, ir.GapFSProtected, ir.GapFSRevoke,
+	ir.GapCommandsArgs, ir.GapCommandsEnvs, ir.GapCommandsProgram, ir.GapFSCreate, ir.GapFSMetadata, ir.GapFSMove,
+	ir.GapFSNames, ir.GapFSProtected, ir.GapFSRevoke,
 	ir.GapLimitWallTime, ir.GapNetAddress, ir.GapNetHost, ir.GapNetListen,
 }
 
@@ -190,7 +191,8 @@ var met = []ir.Gap{
 func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
 	net := s.view.Tool.Net
 	out := &Supervision{
-		Gaps: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(net), Egress: named(net), Listen: listens(net),
+		Gaps: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(net), Egress: named(net),
+		Listen: listens(net),
 	}
 	for _, gap := range met {
 		if slices.ContainsFunc(l, func(r ir.Row) bool { return r.Is == ir.Supervised && r.Gap == gap }) {
@@ -251,19 +253,21 @@ func judgedPart(t *ir.Tool, protected []ir.ProtectedPath) *ir.Tool {
 // is not dumpable cannot be read (ptrace(2), access mode checking). The call succeeds and
 // does nothing, so that key agents start.
 var underSupervisor = []Block{
-	{Group: "supervisor", Errno: "OK", Syscalls: []string{"prctl"}, When: []Condition{{Arg: 0, In: []string{"PR_SET_DUMPABLE"}}}},
+	{Group: "supervisor", Errno: "OK", Syscalls: []string{"prctl"},
+		When: []Condition{{Arg: 0, In: []string{"PR_SET_DUMPABLE"}}}},
 }
 
 // Programs is the group of the calls that start programs.
 const Programs = "programs"
 
 // tracing is refused where programs are judged: the supervisor looks at each through
-// ptrace(2), which a process lets one tracer do. No other process may write to a program that
-// has been judged and not yet begun, or read the variables of one that has more.
-var tracing = Block{Group: Programs, Errno: "EPERM", Syscalls: []string{"ptrace", "process_vm_readv", "process_vm_writev"}}
+// ptrace(2), which a process lets a single tracer do. No other process may write to a program that
+// has been judged and not yet begun, or read the variables of a program that has more.
+var tracing = Block{Group: Programs, Errno: "EPERM",
+	Syscalls: []string{"ptrace", "process_vm_readv", "process_vm_writev"}}
 
 // newerMetadata are calls that pass their arguments in structures of growing size;
-// callers fall back to the older ones.
+// callers fall back to the older calls.
 var newerMetadata = Block{
 	Group: "metadata", Errno: "ENOSYS", Syscalls: []string{"setxattrat", "removexattrat", "file_setattr"},
 }
@@ -278,7 +282,7 @@ func (s *Supervision) Answers(group string) bool {
 	return slices.ContainsFunc(s.Traps, func(t Trap) bool { return t.Group == group })
 }
 
-// Opens reports whether the supervisor sees the opens of files, not of directories alone.
+// Opens reports whether the supervisor sees the opens of files, not only of directories.
 func (s *Supervision) Opens() bool {
 	return s != nil && slices.ContainsFunc(s.Traps, func(t Trap) bool {
 		return t.Group == "open" && slices.Contains(t.Syscalls, "openat2")
@@ -347,5 +351,7 @@ func (j judged) list() []Trap {
 
 // trappedMetadata is the calls that newerMetadata leaves.
 func trappedMetadata() []string {
-	return slices.DeleteFunc(slices.Clone(metadata[0].Syscalls), func(name string) bool { return slices.Contains(newerMetadata.Syscalls, name) })
+	return slices.DeleteFunc(slices.Clone(metadata[0].Syscalls), func(name string) bool {
+		return slices.Contains(newerMetadata.Syscalls, name)
+	})
 }

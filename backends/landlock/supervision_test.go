@@ -80,7 +80,7 @@ func TestJudges(t *testing.T) {
 		if names := served && spec.Supervision.Judges.Names; landlock.Serves(tool, ir.Facts{}) != names {
 			t.Errorf("%s: Serves says %v", name, !names)
 		}
-		// The rows but that of reading said exact of /dev/shm, where a tool alone makes nothing.
+		// The rows but the row of reading said exact of /dev/shm, where a tool by itself makes nothing.
 		for _, a := range []ir.Aspect{ir.AspectRead, ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete, ir.AspectMove} {
 			// A supervisor on which nothing depends may be missing on another host.
 			exact := served && len(spec.Supervision.Gaps) > 0

@@ -13,8 +13,8 @@ import (
 
 // Trace has the supervisor see every call that the specification of a tool could refuse, not
 // only those that it must answer itself: all traps are set, and calls that the filter would
-// refuse outright are among them (see Traced). The permissions are still those of the policy.
-// The target is the one that the specification was compiled for.
+// refuse outright are among them (see Traced). The permissions are still the policy's.
+// The target is the target that the specification was compiled for.
 func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 	next, err := s.judgeAll(t, target, false)
 	next.Traps = append(next.Traps, watched...)
@@ -23,9 +23,8 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 }
 
 // Ask has the supervisor make every call that the user could grant while the tool runs: all
-// traps are set, and the policy to judge by has the list "may". The ruleset and the permissions
-// are those of the policy.
-// See RATIONALE D200.
+// traps are set, and the policy to judge by has the list "may". The ruleset and the permissions are the policy's.
+// See decision D200.
 func (s *Spec) Ask(t *ir.Tool, target backends.Target) error {
 	next, err := s.judgeAll(t, target, true)
 	next.Replaces = append(next.Replaces, "truncate")
@@ -39,13 +38,15 @@ func (s *Spec) judgeAll(t *ir.Tool, target backends.Target, may bool) (*Supervis
 	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))
 	all := judged{
 		Judges:   Judges{Reads: true, Updates: true, Names: true, Starts: t.Commands == nil},
-		metadata: true, internet: internet{connect: true, listen: listens(t.Net), egress: named(t.Net) || may && allows(t.MayNet)}, programs: t.Commands != nil,
+		metadata: true, internet: internet{connect: true, listen: listens(t.Net),
+			egress: named(t.Net) || may && allows(t.MayNet)}, programs: t.Commands != nil,
 	}
 	next := &Supervision{
 		Gaps: []string{}, Judges: all.Judges, Paths: rules.supervisedPaths(target, all.Judges),
 		Replaces: []string{"network", "metadata", "links", "others", "openat2", "set-id"}, Connect: addresses(t.Net),
-		Egress: all.egress, Listen: all.listen, Filter: slices.Concat(underSupervisor, all.internet.filter(), []Block{newerMetadata}),
-		Traps: all.list(),
+		Egress: all.egress, Listen: all.listen,
+		Filter: slices.Concat(underSupervisor, all.internet.filter(), []Block{newerMetadata}),
+		Traps:  all.list(),
 	}
 	if all.programs {
 		next.Filter = append(next.Filter, tracing)

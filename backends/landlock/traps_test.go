@@ -10,7 +10,7 @@ import (
 )
 
 // TestEveryCallOfAClassIsTrapped: under a supervisor that judges all classes it sees every call that opens, makes,
-// moves or removes a file; one that it does not see would be left to a ruleset that grants none of that.
+// moves or removes a file; a call that it does not see would be left to a ruleset that grants none of that.
 func TestEveryCallOfAClassIsTrapped(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.All}, {At: ir.In(".env")}}

@@ -28,7 +28,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if refusals != nil {
 		return backends.Output{Refusals: refusals}, nil
 	}
-	h := Header{Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()}, Tool: t.Name}
+	h := Header{Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
+		Tool: t.Name}
 	for _, a := range t.Accept {
 		h.Accept = append(h.Accept, string(a.Gap))
 	}
@@ -56,8 +57,8 @@ type grants struct {
 	byRule map[ir.RuleID][]*ir.Region
 	// named stand for the names in a region that rules by name are about.
 	named map[*ir.Region][]*ir.Region
-	// lacks are the capabilities that some region at or below one does not want granted, has those
-	// that are granted there.
+	// lacks are the capabilities that some region at or below a place does not want granted, has the capabilities that
+	// are granted there.
 	lacks, has map[*ir.Region]ir.CapSet
 	variables  []Variable
 	// withheldGain is gainsWithheld, once.
@@ -113,7 +114,7 @@ func replaces(c ir.CapSet) ir.CapSet {
 // names are the capabilities on the names in a directory.
 const names = ir.CapSet(1<<ir.Create | 1<<ir.Delete)
 
-// own reports whether r is a place of the base that is the tool's own by a supervisor alone.
+// own reports whether r is a place of the base that is the tool's own only by a supervisor.
 func own(r *ir.Region) bool { return r.At.Root.Kind == ir.System && ir.LinuxOwn(r.At.Path) }
 
 func (g *grants) findLacks(r *ir.Region) ir.CapSet {
@@ -135,7 +136,7 @@ func (g *grants) findLacks(r *ir.Region) ir.CapSet {
 
 // names makes regions for the names in r that rules by name are about. Landlock knows no names, so what a rule by
 // name withholds is granted nowhere around them.
-// See RATIONALE D476.
+// See decision D263.
 func (g *grants) names(r *ir.Region) []*ir.Region {
 	for _, n := range backends.NamedIn(r) {
 		in := &ir.Region{At: r.At.Child(n.Rule.Names[0]), Name: n.Rule.Names[0], Caps: n.Caps, Governing: n.Entry,
@@ -196,7 +197,8 @@ func (g *grants) paths() (out []Paths, refusals []backends.Refusal) {
 		if here := g.whole(r); here&^above != 0 {
 			rights, place := rightsOf(r.At, here), g.place(r.At)
 			if !utf8.ValidString(place) {
-				refusals = append(refusals, backends.Refusal{Rule: r.Governing.Rule, Why: "JSON cannot say a path that is not UTF-8"})
+				refusals = append(refusals, backends.Refusal{Rule: r.Governing.Rule,
+					Why: "JSON cannot say a path that is not UTF-8"})
 			}
 			i := slices.IndexFunc(out, func(p Paths) bool { return slices.Equal(p.Access, rights) })
 			if i < 0 {

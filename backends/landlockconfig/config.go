@@ -21,7 +21,7 @@ type Config struct {
 	NetPort     []Ports    `json:"netPort,omitempty"`     // rights on TCP ports
 }
 
-// Variable is a name with its texts. A path that names one without texts is no rule.
+// Variable is a name with its texts. A path that names a variable without texts is no rule.
 type Variable struct {
 	Name    string   `json:"name"`              // letters, digits and underscores
 	Literal []string `json:"literal,omitempty"` // none for its user to fill in
@@ -46,8 +46,8 @@ type Ports struct {
 	Port   []uint16 `json:"port"`          // never 0, which would stand for any
 }
 
-// documentName is the variable that no path names. Its texts are the document's header and, one in
-// each, the rows of its ledger.
+// documentName is the variable that no path names. Its texts are the document's header and, each in a text, the rows of
+// its ledger.
 const documentName = "accessc"
 
 // Header is the first text of the variable accessc.
@@ -78,7 +78,7 @@ func document(h Header, l ir.Ledger) (Variable, error) {
 }
 
 // variableOf is the name of the variable that stands for a root. Names of external rules are spelled
-// with letters and digits alone, all else as "_" and its hexadecimal bytes.
+// with only letters and digits, all else as "_" and its hexadecimal bytes.
 func variableOf(r ir.Root) string {
 	switch r.Kind {
 	case ir.Workspace:

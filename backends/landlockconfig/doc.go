@@ -11,5 +11,5 @@
 // Roots of the portable form are variables of the configuration without a text. landlockconfig
 // passes over rules whose variables have none, so a root that its user forgets is closed. Not
 // enforced by these means: the names of hosts, the environment, arguments, limits, metadata.
-// See RATIONALE D263.
+// See decision D263.
 package landlockconfig

@@ -30,8 +30,8 @@ func (g *grants) openPorts() []uint16 {
 	return slices.Compact(out)
 }
 
-// openListeners are the ports at which the policy lets connections be accepted at every address: the
-// kernel's rules are about no single one.
+// openListeners are the ports at which the policy lets connections be accepted at every address: the kernel's rules are
+// about no single address.
 func (g *grants) openListeners() []uint16 {
 	var out []uint16
 	for i := range g.tool.Net {
@@ -44,9 +44,10 @@ func (g *grants) openListeners() []uint16 {
 }
 
 func (g *grants) bound(r *ir.NetRule) bool {
-	return r.Listen && r.Allow && r.Host.Kind == ir.HostAny && r.Port != 0 && !slices.ContainsFunc(g.tool.Net, func(o ir.NetRule) bool {
-		return o.Listen && !o.Allow && (o.Port == 0 || o.Port == r.Port)
-	})
+	return r.Listen && r.Allow && r.Host.Kind == ir.HostAny && r.Port != 0 &&
+		!slices.ContainsFunc(g.tool.Net, func(o ir.NetRule) bool {
+			return o.Listen && !o.Allow && (o.Port == 0 || o.Port == r.Port)
+		})
 }
 
 func (g *grants) ports() []Ports {

@@ -154,7 +154,7 @@ func TestMovesAgainstPolicy(t *testing.T) {
 			}
 			v, got := q.view.Decide(ir.Rename{Src: ir.Direct(from), Dst: ir.Direct(to), SrcKind: kind, DstKind: ir.Absent}), q.kernel.renames(src, dst, dir)
 			// A rule on the destination is about the file there, which the move replaces; the model
-			// has it for any name, and is asked about another one in that directory.
+			// has it for any name, and is asked about another name in that directory.
 			if beside := path.Dir(dst) + "/..absent"; q.kernel.abi >= 5 && got && !m.Moves(src, beside, dir) {
 				rt.Fatalf("%s to %s: two evaluations of the configuration differ\n%s", src, dst, q.text)
 			}
@@ -173,7 +173,7 @@ func TestMovesAgainstPolicy(t *testing.T) {
 			if v.Pin != nil {
 				rows = append(rows, q.row(v.Pin, ir.FS, ir.AspectMove))
 			}
-			if v.Reason == ir.ReasonNoGain { // the rule may be a protected one, which the destination would make
+			if v.Reason == ir.ReasonNoGain { // the rule may be about a protected path, which the destination would make
 				rows = append(rows, q.row(v.Rule, ir.FS, ir.AspectMove))
 			}
 			seen[fmt.Sprintf("%v %v", v.Allowed(), got)]++

@@ -45,7 +45,7 @@ func stated(c *Config) (ir.Ledger, error) {
 	return backends.Ledger(rows)
 }
 
-// kernel evaluates a configuration as Landlock does at one version of its ABI
+// kernel evaluates a configuration as Landlock does at a version of its ABI
 // (Documentation/userspace-api/landlock.rst): a right that the version does not know is open.
 type kernel struct {
 	abi    int
@@ -145,7 +145,7 @@ func (k *kernel) permits(c ir.Capability, abs string) (all, some bool) {
 
 var fileRights = []string{"execute", "write_file", "read_file", "truncate", "ioctl_dev"}
 
-// renames reports whether a name may move to an absent one, links whether a file may get a further one.
+// renames reports whether a name may move to an absent name, links whether a file may get a further name.
 func (k *kernel) renames(from, to string, dir bool) bool {
 	remove := "remove_file"
 	if dir {

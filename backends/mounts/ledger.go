@@ -28,16 +28,16 @@ type Means struct {
 	SetID bool
 	// NoDirectory is true where a start with a directory among the standard descriptors is refused.
 	NoDirectory bool
-	// ByName is true where the program finds places by their names while it makes the tree, so that what another process
-	// exchanges meanwhile matters. A start that opens and compares them holds it nevertheless.
+	// ByName is true where the program finds places by their names while it makes the tree, so that what another
+	// process exchanges meanwhile matters. A start that opens and compares them holds it nevertheless.
 	ByName bool
 	// Limit says how a limit is held.
 	Limit func(ir.LimitKind) ir.Held
 }
 
 // Ledger states how a program holds every cell of the plan's policy. The network is closed as a whole:
-// the program gives the tool one of its own. The rows are of no platform, like those of every backend
-// whose program may run anywhere.
+// the program gives the tool one of its own. The rows are of no platform, like the rows of every backend whose program
+// may run anywhere.
 func (p *Plan) Ledger(m Means) ir.Ledger {
 	w := &ledgerWriter{Plan: p, means: m, byRule: map[ir.RuleID][]*ir.Region{},
 		byName: map[ir.RuleID][]backends.Named{}}
@@ -106,7 +106,7 @@ func (w *ledgerWriter) writes() bool {
 	return false
 }
 
-// files says how one aspect of all regions is held that a rule governs.
+// files says how an aspect of all regions is held that a rule governs.
 func (w *ledgerWriter) files(c ir.Cell) ir.Held {
 	all := []ir.Held{backends.Exact}
 	for _, r := range w.byRule[c.ID] {
@@ -138,7 +138,7 @@ func (w *ledgerWriter) writable(id ir.RuleID) bool {
 }
 
 // named says how an aspect of a rule by name is held in a region: as the mount gives it that shows the region.
-// See RATIONALE D475.
+// See decision D256.
 func (w *ledgerWriter) named(n backends.Named, a ir.Aspect) ir.Held {
 	at := w.laid[n.Region]
 	has := at.shows()
@@ -170,7 +170,7 @@ func (w *ledgerWriter) named(n backends.Named, a ir.Aspect) ir.Held {
 	return backends.Join(all...)
 }
 
-// region says how one aspect of a region is held, at the start and, where it may be missing then, later.
+// region says how an aspect of a region is held, at the start and, where it may be missing then, later.
 func (w *ledgerWriter) region(r *ir.Region, a ir.Aspect) ir.Held {
 	at := w.laid[r]
 	switch at.by {
@@ -231,7 +231,8 @@ func (w *ledgerWriter) there(r *ir.Region, at laid, a ir.Aspect) ir.Held {
 	return w.capability(r.Caps, has, a, ir.GapFSWrite, whyWhole)
 }
 
-// leads reports whether a region that shows nothing is in a directory, or is one, that leads to places which are shown.
+// leads reports whether a region that shows nothing is in a directory, or is a directory, that leads to places which
+// are shown.
 func (w *ledgerWriter) leads(r *ir.Region) bool {
 	shown := false
 	for ; r != nil && !shown && !w.laid[r].own && w.laid[r].shows().mode == Closed; r = r.Above {
@@ -342,7 +343,7 @@ func (w *ledgerWriter) system(r *ir.Region, by Kind, a ir.Aspect) ir.Held {
 	return backends.Exact
 }
 
-// See RATIONALE D304.
+// See decision D257.
 func (w *ledgerWriter) network(c ir.Cell) ir.Held {
 	r, _ := c.Rule.(*ir.NetRule)
 	switch {

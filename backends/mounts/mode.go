@@ -5,7 +5,7 @@ import "github.com/accessc/accessc/ir"
 // Mode is the access that a mount gives to everything below it. The zero value is none.
 type Mode uint8
 
-// The modes, each of which gives more than the one before.
+// The modes, each of which gives more than the mode before.
 const (
 	Closed Mode = iota
 	ReadOnly
@@ -13,7 +13,7 @@ const (
 )
 
 // modeOf returns the narrowest mode with which a tool can do all that capabilities permit. The kernel
-// opens a program for reading before it starts it, so execute alone opens nothing.
+// opens a program for reading before it starts it, so execute by itself opens nothing.
 func modeOf(c ir.CapSet) Mode {
 	switch {
 	case c&ir.Write != 0:

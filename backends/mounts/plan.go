@@ -49,7 +49,7 @@ type Mount struct {
 	Kind Kind // of the mount
 	// Place is where it is: absolute, or with a symbol for its root.
 	Place string
-	// Mode is that of a Bind, a Device or a Memory, and Closed for the others.
+	// Mode is the mode of a Bind, a Device or a Memory, and Closed for the others.
 	Mode Mode
 	// NoExec is true where nothing that the mount shows may be started.
 	NoExec bool
@@ -57,7 +57,7 @@ type Mount struct {
 	Node ir.NodeKind
 	// To is the target of a Link.
 	To string
-	// Pin is true where the mount gives the same access as the one around it, and only keeps the name.
+	// Pin is true where the mount gives the same access as the mount around it, and only keeps the name.
 	Pin bool
 	// Leads is true where further mounts are in a Hide.
 	Leads bool
@@ -79,7 +79,7 @@ type laid struct {
 	// want is the access that its capabilities take, around the access that the mount around it gives
 	// if the directory above is there.
 	want, around access
-	// gone are those that can govern the place while there is nothing at it; nil where the region
+	// gone are the accesses that can govern the place while there is nothing at it; nil where the region
 	// is there.
 	gone []access
 	node ir.NodeKind
@@ -133,7 +133,8 @@ func byComponent(a, b string) int {
 
 // lay lays out a region and everything below it; dir is how the directory above is laid out.
 func (p *Plan) lay(r *ir.Region, dir laid) {
-	at := laid{want: accessOf(r.Caps), around: dir.shows(), by: Bind, covered: dir.covered || dir.own && dir.want.mode == Closed}
+	at := laid{want: accessOf(r.Caps), around: dir.shows(), by: Bind,
+		covered: dir.covered || dir.own && dir.want.mode == Closed}
 	at.node, at.linked = p.node(r, dir.node)
 	if at.node == ir.Absent || at.node == ir.Unknown {
 		at.gone = slices.Clone(dir.gone)
@@ -218,7 +219,8 @@ func (p *Plan) within(place string) *Mount {
 
 // inside reports whether a place is a directory or lies in it. A symbol is no directory of the root.
 func inside(place, dir string) bool {
-	return place == dir || dir != "" && dir != "/" && ir.Within(place, dir) || dir == "/" && strings.HasPrefix(place, "/")
+	return place == dir || dir != "" && dir != "/" && ir.Within(place, dir) ||
+		dir == "/" && strings.HasPrefix(place, "/")
 }
 
 // links makes the names of the base that are symbolic links on the host, where nothing shows them.
@@ -228,7 +230,8 @@ func (p *Plan) links() {
 	}
 	add := func(place, to string) {
 		shown, there := p.within(to), p.within(place)
-		if shown != nil && shown.Mode != Closed && (there == nil || (there.Kind == Hide || there.Kind == Lead) && there.Place != place) {
+		if shown != nil && shown.Mode != Closed &&
+			(there == nil || (there.Kind == Hide || there.Kind == Lead) && there.Place != place) {
 			p.insert(Mount{Kind: Link, Place: place, To: to})
 		}
 	}
@@ -285,7 +288,7 @@ func (p *Plan) lead() {
 	slices.SortStableFunc(p.Mounts, func(a, b Mount) int { return byComponent(a.Place, b.Place) })
 }
 
-// Around is the directory around a place: / for one in it, and empty for / and for a symbol.
+// Around is the directory around a place: / for a place in it, and empty for / and for a symbol.
 func Around(place string) string {
 	i := strings.LastIndexByte(place, '/')
 	if i == 0 && len(place) > 1 {

@@ -36,7 +36,7 @@ func lines(p *mounts.Plan) string {
 	return b.String()
 }
 
-// host is a target whose files are those of a list; names that end in a slash are directories, and
+// host is a target whose files are in a list; names that end in a slash are directories, and
 // NAME=TO is a symbolic link.
 func host(b ir.Bindings, base []ir.FSRule, files ...string) backends.Target {
 	return backends.Target{Form: backends.Resolved, Facts: ir.Facts{Bindings: &b, Base: base}, Node: func(place string) (ir.NodeKind, string) {
@@ -230,8 +230,8 @@ func TestKnownHost(t *testing.T) {
 	}
 }
 
-// TestProtectedLink: a symbolic link to a protected place cannot be a mount, and the ledger says so beside what it says about
-// places that are missing.
+// TestProtectedLink: a symbolic link to a protected place cannot be a mount, and the ledger says so beside what it says
+// about places that are missing.
 func TestProtectedLink(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS, tool.Declared.FS = []ir.FSRule{write("")}, true

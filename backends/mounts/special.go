@@ -62,7 +62,8 @@ func (p *Plan) special() {
 		p.Mounts = append(p.Mounts, Mount{Kind: Processes, Place: "/" + processes, Node: ir.Dir})
 	}
 	if seen[Memory] {
-		p.Mounts = append(p.Mounts, Mount{Kind: Memory, Place: "/" + ir.LinuxShared, Mode: ReadWrite, NoExec: true, Node: ir.Dir})
+		p.Mounts = append(p.Mounts, Mount{Kind: Memory, Place: "/" + ir.LinuxShared, Mode: ReadWrite, NoExec: true,
+			Node: ir.Dir})
 	}
 	if seen[Devices] {
 		p.Mounts = append(p.Mounts, Mount{Kind: Devices, Place: "/" + devices, Node: ir.Dir})

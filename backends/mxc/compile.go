@@ -34,7 +34,8 @@ func (Backend) Platform() ir.Platform { return 0 }
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	from := newConversion(t, target)
 	if t.Command == nil {
-		return backends.Output{Refusals: []backends.Refusal{{Why: "a configuration names a command, and the tool has none"}}}, nil
+		return backends.Output{Refusals: []backends.Refusal{{Why: "a configuration names a command, and the tool has " +
+			"none"}}}, nil
 	}
 	line, err := commandLine(t.Command)
 	if err != nil {
@@ -43,7 +44,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	ledger := from.ledger()
 	c := Config{
 		Version: Version, Containment: "process",
-		Process:    Process{CommandLine: line, Cwd: target.Place(ir.In("")), Env: from.environment(), Timeout: from.timeout()},
+		Process: Process{CommandLine: line, Cwd: target.Place(ir.In("")), Env: from.environment(),
+			Timeout: from.timeout()},
 		Filesystem: from.filesystem(),
 		Network: Network{
 			Egress:  Egress{Default: "deny", Allow: from.egress()},
@@ -52,7 +54,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		Lifecycle: Lifecycle{DestroyOnExit: true},
 	}
 	c.Comment = Comment{
-		Format: format, Version: formatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: backends.NewRows(ledger),
+		Format: format, Version: formatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{},
+		Ledger: backends.NewRows(ledger),
 	}
 	for _, r := range t.Env {
 		if r.Read && r.Value == "" && !ir.OwnVariable(r.Name, t.Home == ir.HomePrivate, ir.Linux) {
@@ -131,7 +134,7 @@ const (
 // writable are the capabilities that writing takes; MXC knows no part of it.
 const writable = ir.CapSet(1<<ir.Read | 1<<ir.Create | 1<<ir.Update | 1<<ir.Delete)
 
-// See RATIONALE D93.
+// See decision D263.
 func accessOf(caps ir.CapSet) access {
 	switch {
 	case caps.Contains(writable):
@@ -143,8 +146,8 @@ func accessOf(caps ir.CapSet) access {
 	}
 }
 
-// filesystem lists every place where the answer differs from that of the place above. A denied
-// place outside of all granted ones needs no entry, and gets none: MXC makes a denied path that
+// filesystem lists every place where the answer differs from the answer at the place above. A denied
+// place outside of all granted places needs no entry, and gets none: MXC makes a denied path that
 // does not exist, as a directory.
 func (p *conversion) filesystem() Filesystem {
 	out := Filesystem{ReadWrite: []string{}, ReadOnly: []string{}, Denied: []string{}}
@@ -191,7 +194,8 @@ func (p *conversion) opens(r *ir.NetRule) bool {
 	}
 	// Another rule about the address could deny a part of the targets that the port lets through.
 	return !slices.ContainsFunc(p.tool.Net, func(o ir.NetRule) bool {
-		return !o.Allow && !o.Listen && (o.Port == 0 || o.Port == r.Port) && (o.Host == r.Host || o.Host.Kind == ir.HostAny)
+		return !o.Allow && !o.Listen && (o.Port == 0 || o.Port == r.Port) &&
+			(o.Host == r.Host || o.Host.Kind == ir.HostAny)
 	})
 }
 

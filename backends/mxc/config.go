@@ -32,14 +32,14 @@ type Comment struct {
 
 // Process is the program to start. Env is used unchanged; nothing is added to it.
 type Process struct {
-	CommandLine string   `json:"commandLine"` // one text, quoted for the system
+	CommandLine string   `json:"commandLine"` // a single text, quoted for the system
 	Cwd         string   `json:"cwd"`         // the working directory
 	Env         []string `json:"env"`         // NAME=VALUE
 	// Timeout is in milliseconds.
 	Timeout uint32 `json:"timeout,omitempty"`
 }
 
-// Filesystem lists places; the deepest one decides.
+// Filesystem lists places; the deepest entry decides.
 type Filesystem struct {
 	ReadWrite []string `json:"readwritePaths"` // every access
 	ReadOnly  []string `json:"readonlyPaths"`  // every access but writing

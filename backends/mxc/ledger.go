@@ -32,9 +32,11 @@ func (p *conversion) held(c ir.Cell) ir.Held {
 	}
 	switch c.Resource {
 	case ir.FS:
-		return backends.When(c.Aspect == ir.AspectRead || c.Aspect == ir.AspectExecute, backends.Weaker(ir.GapFSDefault, whyBase))
+		return backends.When(c.Aspect == ir.AspectRead || c.Aspect == ir.AspectExecute,
+			backends.Weaker(ir.GapFSDefault, whyBase))
 	case ir.Commands:
-		return backends.When(c.Aspect == ir.AspectProgram && p.tool.Commands != nil, backends.Weaker(ir.GapCommandsProgram, whyPrograms))
+		return backends.When(c.Aspect == ir.AspectProgram && p.tool.Commands != nil,
+			backends.Weaker(ir.GapCommandsProgram, whyPrograms))
 	case ir.Limits:
 		return backends.When(c.Limit != ir.LimitWallTime, backends.Unenforced(ir.GapOfLimit(c.Limit), whyLimit))
 	case ir.Net, ir.Env, ir.Process:
@@ -42,7 +44,7 @@ func (p *conversion) held(c ir.Cell) ir.Held {
 	return backends.Exact
 }
 
-// rule says how one aspect of a rule is held. Protected paths have one rule for all, and the
+// rule says how an aspect of a rule is held. Protected paths have one rule for all, and the
 // capabilities that remain differ from place to place.
 func (p *conversion) rule(c ir.Cell, r *ir.FSRule) ir.Held {
 	if r.ByName() {
@@ -99,7 +101,7 @@ func (a access) gives() ir.CapSet {
 	return 0
 }
 
-// file says how one aspect of a rule with these capabilities is held.
+// file says how an aspect of a rule with these capabilities is held.
 func (p *conversion) file(id ir.RuleID, caps ir.CapSet, a ir.Aspect) ir.Held {
 	is := accessOf(caps)
 	narrowed := func(c ir.Capability) ir.Held {

@@ -125,7 +125,7 @@ func TestRootInRoot(t *testing.T) {
 }
 
 // TestProtectedPlacesDiffer: one row speaks for all protected places. Cause: their capabilities
-// were joined first, so that reading in one made starting exact in another that cannot be read.
+// were joined first, so that reading in one place made starting exact in another that cannot be read.
 func TestProtectedPlacesDiffer(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Command = &ir.Command{Program: "true"}
@@ -251,7 +251,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 // configurations are the inputs of other programs' checks: the example without the parts that
-// need another program, random policies, and one per rule of the network.
+// need another program, random policies, and a policy per rule of the network.
 func configurations(t *testing.T) map[string][]byte {
 	dir := t.TempDir()
 	b := ir.Bindings{Workspace: filepath.Join(dir, "w s"), Home: filepath.Join(dir, "home"), External: map[string]string{"fork": filepath.Join(dir, "fork")}}
@@ -325,8 +325,8 @@ func TestMXCSchema(t *testing.T) {
 	}
 }
 
-// reaches returns a configuration's answer about a path: of the entries on it or above it the
-// longest decides, and a path without one is closed.
+// reaches returns a configuration's answer about a path: of the entries on it or above it the longest decides, and a
+// path without an entry is closed.
 func reaches(c *Config, path string) (read, write bool) {
 	best, is := -1, denied
 	for a, list := range map[access][]string{readWrite: c.Filesystem.ReadWrite, readOnly: c.Filesystem.ReadOnly, denied: c.Filesystem.Denied} {

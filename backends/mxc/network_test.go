@@ -14,8 +14,8 @@ import (
 )
 
 // TestNetworkAgainstPolicy puts the same connections to random policies and to their emitted
-// configurations. A connection passes only if the policy grants it; one that is granted and
-// does not pass has a row that says so.
+// configurations. A connection passes only if the policy grants it; a connection that is granted and does not pass has
+// a row that says so.
 func TestNetworkAgainstPolicy(t *testing.T) {
 	const per = 40
 	seen := map[string]int{}

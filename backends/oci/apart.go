@@ -36,18 +36,22 @@ func (Apart) Compile(t *ir.Tool, target backends.Target) (backends.Output, error
 	launch := backends.NewLaunch(t, target, nil)
 	d := Document{
 		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
-		Tool:   t.Name, Home: launch.Home, Accept: launch.Accept, Environment: launch.Environment, Ledger: backends.NewRows(ledger),
+		Tool:   t.Name, Home: launch.Home, Accept: launch.Accept, Environment: launch.Environment,
+		Ledger: backends.NewRows(ledger),
 		Config: Config{
 			Root: &Root{Readonly: true},
 			Process: Process{
-				Args: words, Cwd: launch.Workspace, Env: backends.Texts(backends.Assigned(t, temp, launch.Home, nil)), NoNewPrivileges: true, Capabilities: map[string][]string{}, Rlimits: rlimits(t.Limits),
+				Args: words, Cwd: launch.Workspace, Env: backends.Texts(backends.Assigned(t, temp, launch.Home, nil)),
+				NoNewPrivileges: true, Capabilities: map[string][]string{}, Rlimits: rlimits(t.Limits),
 			},
 			Mounts: apartMounts(plan),
 			Linux: Linux{
 				Namespaces: []specs.LinuxNamespace{
-					{Type: specs.MountNamespace}, {Type: specs.PIDNamespace}, {Type: specs.NetworkNamespace}, {Type: specs.IPCNamespace},
+					{Type: specs.MountNamespace}, {Type: specs.PIDNamespace}, {Type: specs.NetworkNamespace},
+					{Type: specs.IPCNamespace},
 				},
-				Resources: resources(t.Limits), Seccomp: apartSeccomp(), MaskedPaths: slices.Clone(masked), ReadonlyPaths: slices.Clone(fixed),
+				Resources: resources(t.Limits), Seccomp: apartSeccomp(), MaskedPaths: slices.Clone(masked),
+				ReadonlyPaths: slices.Clone(fixed),
 			},
 		},
 	}
@@ -59,8 +63,8 @@ func (Apart) Compile(t *ir.Tool, target backends.Target) (backends.Output, error
 // engines do, and all of /sys, of which the base has nothing.
 var (
 	masked = []string{
-		"/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",
-		"/proc/timer_list", "/proc/timer_stats", "/sys",
+		"/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+		"/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys",
 	}
 	fixed = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
 )
@@ -101,8 +105,8 @@ func rlimits(limits []ir.Limit) []specs.POSIXRlimit {
 	return out
 }
 
-// Places of the container's own: the file system of its processes, a directory for temporary files, which is
-// the tool's alone, and shared memory.
+// Places of the container's own: the file system of its processes, a directory for temporary files, which is only the
+// tool's, and shared memory.
 const (
 	processes = "/proc"
 	temp      = "/tmp"
@@ -120,7 +124,8 @@ func apartMounts(plan *mounts.Plan) []specs.Mount {
 	for _, m := range plan.Mounts {
 		switch {
 		case m.Kind == mounts.Memory:
-			own = append(own, specs.Mount{Destination: shared, Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "nodev", "noexec", "mode=1777"}})
+			own = append(own, specs.Mount{Destination: shared, Type: "tmpfs", Source: "tmpfs",
+				Options: []string{"nosuid", "nodev", "noexec", "mode=1777"}})
 		case ofImage(plan, m), m.Kind != mounts.Bind && m.Kind != mounts.Hide:
 		case m.Place == tempSymbol:
 			if m.NoExec {
@@ -131,7 +136,8 @@ func apartMounts(plan *mounts.Plan) []specs.Mount {
 		}
 	}
 	slices.SortStableFunc(own, func(a, b specs.Mount) int {
-		return cmp.Compare(strings.ReplaceAll(a.Destination, "/", "\x00"), strings.ReplaceAll(b.Destination, "/", "\x00"))
+		return cmp.Compare(strings.ReplaceAll(a.Destination, "/", "\x00"),
+			strings.ReplaceAll(b.Destination, "/", "\x00"))
 	})
 	return append(out, own...)
 }
@@ -149,14 +155,16 @@ func ofImage(plan *mounts.Plan, m mounts.Mount) bool {
 // mountOf is a mount of a plan in the words of the specification. Without recursion it shows no file systems
 // below, which could not be made read-only on every kernel.
 func mountOf(m mounts.Mount) specs.Mount {
-	out := specs.Mount{Destination: m.Place, Type: "bind", Source: m.Place, Options: []string{"bind", "ro", "nosuid", "nodev"}}
+	out := specs.Mount{Destination: m.Place, Type: "bind", Source: m.Place,
+		Options: []string{"bind", "ro", "nosuid", "nodev"}}
 	switch {
 	case m.Kind == mounts.Hide && m.Node == ir.Dir:
 		mode := "mode=0000"
 		if m.Leads {
 			mode = "mode=0111"
 		}
-		out.Type, out.Source, out.Options = "tmpfs", "tmpfs", []string{"ro", "nosuid", "nodev", "noexec", mode, "size=4k"}
+		out.Type, out.Source, out.Options = "tmpfs", "tmpfs",
+			[]string{"ro", "nosuid", "nodev", "noexec", mode, "size=4k"}
 	case m.Kind == mounts.Hide && m.Node == ir.Unknown:
 		out.Source = "${nothing:" + strings.TrimPrefix(m.Place, "/") + "}"
 	case m.Kind == mounts.Hide:

@@ -94,7 +94,7 @@ func TestEveryCellApart(t *testing.T) {
 	})
 }
 
-// TestMovedApart: cells of places that other tools may move assume that none does, those of a root do not.
+// TestMovedApart: cells of places that other tools may move assume that none does, cells of a root do not.
 func TestMovedApart(t *testing.T) {
 	ledger, err := backends.Ledger(apart(t, example(), backends.Target{Form: backends.Portable}).Ledger)
 	if err != nil {
@@ -239,8 +239,8 @@ func passesFilter(s *specs.LinuxSeccomp, call string, args [6]uint64) bool {
 	return false
 }
 
-// TestFilterApart: the filter lets no call pass that the one of accessc would refuse a tool without a network, and refuses
-// none of a tool's ordinary calls.
+// TestFilterApart: the filter lets no call pass that the one of accessc would refuse a tool without a network, and
+// refuses none of a tool's ordinary calls.
 func TestFilterApart(t *testing.T) {
 	s := apart(t, example(), backends.Target{Form: backends.Portable}).Config.Linux.Seccomp
 	blocks := slices.Concat(landlock.Always(), landlock.Apart())
@@ -296,12 +296,13 @@ func device(call string, args [6]uint64) bool {
 	return !slices.Contains([]uint64{0, 0o100000, 0o010000, 0o140000}, mode&0o170000)
 }
 
-// high reports whether an argument has bits above the low 32, which the filter of accessc compares for a few calls alone.
+// high reports whether an argument has bits above the low 32, which the filter of accessc compares only for a few
+// calls.
 func high(args [6]uint64) bool {
 	return slices.ContainsFunc(args[:], func(a uint64) bool { return a>>32 != 0 })
 }
 
-// TestGoldenApart compares the document of the example with the one that was reviewed.
+// TestGoldenApart compares the document of the example with the reviewed document.
 func TestGoldenApart(t *testing.T) {
 	tool := example()
 	out, err := oci.Apart{}.Compile(tool, backends.Target{Form: backends.Portable})

@@ -12,14 +12,19 @@ import (
 // files of the image, and the filter and the control group that the runtime is asked for.
 func apartLedger(plan *mounts.Plan, t *ir.Tool) ir.Ledger {
 	held := map[cellKey]ir.Held{}
-	for _, row := range plan.Ledger(mounts.Means{NoExec: true, NoSockets: true, NewSession: true, OwnProcesses: true, Forwards: true, Limit: apartLimit}) {
+	means := mounts.Means{
+		NoExec: true, NoSockets: true, NewSession: true, OwnProcesses: true, Forwards: true, Limit: apartLimit,
+	}
+	for _, row := range plan.Ledger(means) {
 		for _, id := range row.Rules {
 			for _, a := range row.Aspects {
 				held[cellKey{row.Resource, id, a}] = row.Held
 			}
 		}
 	}
-	w := apartWriter{tool: t, linked: slices.ContainsFunc(plan.Mounts, func(m mounts.Mount) bool { return m.Kind == mounts.Link })}
+	w := apartWriter{tool: t, linked: slices.ContainsFunc(plan.Mounts, func(m mounts.Mount) bool {
+		return m.Kind == mounts.Link
+	})}
 	rows := ir.NewLedger(0)
 	for _, c := range plan.View().Cells() {
 		rows.Add(c, ir.Levels{}, w.changed(c, held[cellKey{c.Resource, c.ID, c.Aspect}]))

@@ -36,8 +36,7 @@ func (Backend) File() string { return "oci.json" }
 // Platform implements backends.Backend.
 func (Backend) Platform() ir.Platform { return ir.Linux }
 
-// Compile implements backends.Backend. The ledger is in the artifact: a manifest has that of the
-// system itself.
+// Compile implements backends.Backend. The ledger is in the artifact: a manifest has the ledger of the system itself.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	d, refusal, err := Build(t, target)
 	if err != nil || refusal != "" {
@@ -61,7 +60,8 @@ func Build(t *ir.Tool, target backends.Target) (d *Document, refusal string, err
 	}
 	target.Image = true
 	target.Facts.Base = imageBase(t.Base)
-	if own := t.Command.Program; target.Facts.Program == nil && target.Facts.Bindings != nil && !t.Command.Shell && path.IsAbs(own) {
+	if own := t.Command.Program; target.Facts.Program == nil && target.Facts.Bindings != nil && !t.Command.Shell &&
+		path.IsAbs(own) {
 		// This host does not have it; the image may.
 		at := target.Facts.Bindings.Locate(path.Clean(own))
 		target.Facts.Program = &at
@@ -71,7 +71,9 @@ func Build(t *ir.Tool, target backends.Target) (d *Document, refusal string, err
 		return nil, "", err
 	}
 	// The processes of the container are the tool's and the entry point's.
-	spec.Needs = slices.DeleteFunc(spec.Needs, func(r backends.Row) bool { return r.Gap == string(ir.GapProcessSignal) })
+	spec.Needs = slices.DeleteFunc(spec.Needs, func(r backends.Row) bool {
+		return r.Gap == string(ir.GapProcessSignal)
+	})
 	text, err := Text(spec)
 	if err != nil {
 		return nil, "", err
@@ -81,8 +83,9 @@ func Build(t *ir.Tool, target backends.Target) (d *Document, refusal string, err
 		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
 		Tool:   t.Name, Home: spec.Home, Entry: spec, Accept: spec.Accept,
 		Config: Config{
-			Process: Process{Args: args(t.Name, text), Cwd: target.Place(ir.In("")), NoNewPrivileges: true, Capabilities: map[string][]string{}},
-			Mounts:  entryMounts(view, target),
+			Process: Process{Args: args(t.Name, text), Cwd: target.Place(ir.In("")), NoNewPrivileges: true,
+				Capabilities: map[string][]string{}},
+			Mounts: entryMounts(view, target),
 			Linux: Linux{
 				Namespaces: []specs.LinuxNamespace{{Type: specs.MountNamespace}, {Type: specs.PIDNamespace}},
 				Resources:  resources(t.Limits), Seccomp: seccomp(),
@@ -100,7 +103,8 @@ func Text(s *landlock.Spec) ([]byte, error) { return backends.JSON(s) }
 func args(tool string, text []byte) []string {
 	sum := sha256.Sum256(text)
 	return []string{
-		Directory + "/" + Program, "exec", "--artifact", Directory + "/" + Specification, "--sha256", hex.EncodeToString(sum[:]), "--in-container", tool,
+		Directory + "/" + Program, "exec", "--artifact", Directory + "/" + Specification, "--sha256",
+		hex.EncodeToString(sum[:]), "--in-container", tool,
 	}
 }
 
@@ -115,7 +119,7 @@ func inside(t *ir.Tool) *ir.Tool {
 }
 
 // imageBase is the base as it is listed, at the places that a runtime makes: the device that makes
-// pseudo-terminals is that of the container's own (runtime-spec, config-linux.md, "Default Devices").
+// pseudo-terminals is the container's own (runtime-spec, config-linux.md, "Default Devices").
 func imageBase(b ir.BaseName) []ir.FSRule {
 	out := ir.BaseRules(b, ir.Linux)
 	for i := range out {
@@ -126,7 +130,7 @@ func imageBase(b ir.BaseName) []ir.FSRule {
 	return out
 }
 
-// entryMounts are the file system of the processes, a directory for temporary ones, the roots that the
+// entryMounts are the file system of the processes, a directory for temporary files, the roots that the
 // policy has on the host, at the same paths, and accessc.
 func entryMounts(v *ir.View, target backends.Target) []specs.Mount {
 	out := []specs.Mount{
@@ -142,7 +146,8 @@ func entryMounts(v *ir.View, target backends.Target) []specs.Mount {
 			continue
 		}
 		place := target.Place(r.At)
-		bound := specs.Mount{Destination: place, Type: "bind", Source: place, Options: []string{"rbind", "ro", "nosuid", "nodev"}}
+		bound := specs.Mount{Destination: place, Type: "bind", Source: place,
+			Options: []string{"rbind", "ro", "nosuid", "nodev"}}
 		if grants(r, ir.Write) {
 			bound.Options[1] = "rw"
 		}

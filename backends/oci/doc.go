@@ -8,14 +8,14 @@
 // other mounts and its environment are, the specification decides.
 //
 // In the form without, for runtimes whose kernel has no Landlock, the container starts the tool by itself, and the
-// mounts of package mounts, a filter and namespaces are all that holds it. Its ledger is that of mounts, but for
+// mounts of package mounts, a filter and namespaces are all that holds it. Its ledger is the ledger of mounts, but for
 // the files of the image. Nothing of the bundle but the image opens more.
 //
 // Not enforced: where the image's files come from. The base names places, and in a container the image
 // has its files there. Who may change the bundle and the root file system on the host decides as well.
 //
-// See RATIONALE D259.
+// See decision D259.
 //
-// The words are those of runtime-spec 1.3.0, of which only fields are used that 1.0.2 had. It has none
+// The words are the words of runtime-spec 1.3.0, of which only fields are used that 1.0.2 had. It has none
 // for Landlock, and none is written.
 package oci

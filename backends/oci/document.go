@@ -24,7 +24,7 @@ type Document struct {
 	Home string `json:"home,omitempty"` // the private home, empty for none
 	// Config is merged into the configuration of a bundle.
 	Config Config `json:"config"`
-	// Entry is the specification that the entry point applies, nil in the form without one, where
+	// Entry is the specification that the entry point applies, nil in the form without an entry point, where
 	// Environment has the rules by which variables of the bundle are forwarded.
 	Entry       *landlock.Spec      `json:"entry,omitempty"`
 	Environment []backends.Variable `json:"environment,omitempty"`
@@ -39,7 +39,7 @@ type Document struct {
 type Config struct {
 	Root    *Root         `json:"root,omitempty"` // of the form without an entry point
 	Process Process       `json:"process"`        // the process that is started
-	Mounts  []specs.Mount `json:"mounts"`         // after those of the bundle
+	Mounts  []specs.Mount `json:"mounts"`         // after the mounts of the bundle
 	Linux   Linux         `json:"linux"`          // the part about Linux
 }
 

@@ -58,7 +58,8 @@ func changed(c ir.Cell, held ir.Held) ir.Held {
 			return backends.Join(held, ir.Because(ir.Assumed, "", whyApproved))
 		}
 	case *ir.EnvRule:
-		if r.Read && slices.ContainsFunc(goVariables, func(name string) bool { return name == r.Name || r.Prefix && strings.HasPrefix(name, r.Name) }) {
+		if r.Read && slices.ContainsFunc(goVariables,
+			func(name string) bool { return name == r.Name || r.Prefix && strings.HasPrefix(name, r.Name) }) {
 			return backends.Join(held, backends.Stricter(whyRuntime))
 		}
 	case *ir.CommandRule:

@@ -30,7 +30,7 @@ var (
 var ErrConfig = errors.New("not a configuration that a tool can be started by")
 
 // ParseConfig reads the configuration of a bundle. It refuses members that runtime-spec 1.3.0 does not
-// know: they may be ones that a runtime knows. Spelling and repetition of members are as runtimes take
+// know: a runtime may know them. Spelling and repetition of members are as runtimes take
 // them, and gone in the text of Merge.
 func ParseConfig(data []byte) (*specs.Spec, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -52,9 +52,9 @@ func ParseConfig(data []byte) (*specs.Spec, error) {
 }
 
 // Merge puts a document into the configuration of a bundle, and returns its text. It refuses all settings of the
-// configuration that contradict the document, in one error; only a setting that takes permissions away replaces the
-// bundle's.
-// See RATIONALE D262.
+// configuration that contradict the document, in a single error; only a setting that takes permissions away replaces
+// the bundle's.
+// See decision D261.
 func Merge(c *specs.Spec, d *Document) ([]byte, error) {
 	var found []error
 	refuse := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
@@ -80,8 +80,8 @@ func Merge(c *specs.Spec, d *Document) ([]byte, error) {
 	return backends.JSON(c)
 }
 
-// variables are those of the bundle: accessc forwards from them by the policy, less the variables that would steer
-// accessc itself, or they are forwarded here.
+// variables are the variables of the bundle: accessc forwards from them by the policy, less the variables that would
+// steer accessc itself, or they are forwarded here.
 func variables(of []string, d *Document) []string {
 	if d.Entry != nil {
 		return slices.DeleteFunc(of, func(v string) bool {
@@ -104,7 +104,8 @@ func variables(of []string, d *Document) []string {
 	view := ir.NewEnvView(rules, home, ir.Linux)
 	out := slices.DeleteFunc(of, func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return set(name) || ir.OwnVariable(name, home == ir.HomePrivate, ir.Linux) || !view.Decide(ir.Forward{Name: name}).Allowed()
+		return set(name) || ir.OwnVariable(name, home == ir.HomePrivate, ir.Linux) ||
+			!view.Decide(ir.Forward{Name: name}).Allowed()
 	})
 	return append(out, own...)
 }
@@ -126,7 +127,8 @@ func mergeApart(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 	}
 	c.Mounts = slices.DeleteFunc(c.Mounts, func(m specs.Mount) bool {
 		at := path.Clean(m.Destination)
-		return (at == temp || at == shared) && m.Type == "tmpfs" || slices.Contains(kernelMounts, m.Type) || at == "/sys" || strings.HasPrefix(at, "/sys/")
+		return (at == temp || at == shared) && m.Type == "tmpfs" || slices.Contains(kernelMounts, m.Type) ||
+			at == "/sys" || strings.HasPrefix(at, "/sys/")
 	})
 	for i := range c.Mounts {
 		m := &c.Mounts[i]
@@ -135,7 +137,8 @@ func mergeApart(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 		case at == "/dev" && kind(*m) == "tmpfs":
 			m.Options = union(slices.DeleteFunc(m.Options, writable), []string{"ro"})
 		case around(d.Config.Mounts, at) == nil && !readOnly(m.Options):
-			refuse("the mount at %s can be written to, and nothing but the policy closes it: mount it with bind and ro, or rro", m.Destination)
+			refuse("the mount at %s can be written to, and nothing but the policy closes it: mount it with bind and "+
+				"ro, or rro", m.Destination)
 		}
 	}
 }
@@ -214,7 +217,7 @@ func mergeForeign(c *specs.Spec, refuse func(string, ...any)) {
 	}
 }
 
-// mergeMounts adds the mounts of the document behind those of the bundle, so that they are on top.
+// mergeMounts adds the mounts of the document behind the mounts of the bundle, so that they are on top.
 func mergeMounts(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 	theirs := map[string]bool{}
 	for _, m := range c.Mounts {
@@ -238,7 +241,9 @@ func mergeMounts(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 
 // around is the mount that a place is at or below, nil if there is none.
 func around(mounts []specs.Mount, at string) *specs.Mount {
-	i := slices.IndexFunc(mounts, func(m specs.Mount) bool { return at == m.Destination || strings.HasPrefix(at, m.Destination+"/") })
+	i := slices.IndexFunc(mounts, func(m specs.Mount) bool {
+		return at == m.Destination || strings.HasPrefix(at, m.Destination+"/")
+	})
 	if i < 0 {
 		return nil
 	}
@@ -260,7 +265,7 @@ func mergeNamespaces(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 		switch {
 		case found == 0:
 			c.Linux.Namespaces = append(c.Linux.Namespaces, want)
-		case found > 1: // runtimes differ in the one that counts
+		case found > 1: // runtimes differ in which of them counts
 			refuse("linux.namespaces has %s twice", want.Type)
 		}
 	}
@@ -280,13 +285,15 @@ func mergeSeccomp(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 	calls := confining
 	if d.Entry.Supervision != nil {
 		calls = slices.Concat(confining, supervising)
-		if s.ListenerPath != "" || slices.ContainsFunc(s.Syscalls, func(r specs.LinuxSyscall) bool { return r.Action == specs.ActNotify }) {
+		notifies := func(r specs.LinuxSyscall) bool { return r.Action == specs.ActNotify }
+		if s.ListenerPath != "" || slices.ContainsFunc(s.Syscalls, notifies) {
 			refuse("linux.seccomp has a listener, beside which the kernel allows none of accessc")
 		}
 	}
-	if missing := slices.DeleteFunc(slices.Clone(calls), func(call string) bool { return allows(s, call) }); len(missing) > 0 {
-		refuse("linux.seccomp does not allow %s, which accessc needs; without a filter of the bundle, it gets one that does",
-			strings.Join(missing, ", "))
+	missing := slices.DeleteFunc(slices.Clone(calls), func(call string) bool { return allows(s, call) })
+	if len(missing) > 0 {
+		refuse("linux.seccomp does not allow %s, which accessc needs; without a filter of the bundle, it gets one "+
+			"that does", strings.Join(missing, ", "))
 	}
 }
 
@@ -307,7 +314,8 @@ func mergeResources(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 	}
 	theirs := c.Linux.Resources
 	for name := range theirs.Unified {
-		if strings.HasPrefix(name, "memory.") && ours.Memory != nil || strings.HasPrefix(name, "pids.") && ours.Pids != nil {
+		if strings.HasPrefix(name, "memory.") && ours.Memory != nil ||
+			strings.HasPrefix(name, "pids.") && ours.Pids != nil {
 			refuse("linux.resources.unified sets %s, and the policy has a limit", name)
 		}
 	}

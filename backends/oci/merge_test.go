@@ -42,7 +42,7 @@ func example() *ir.Tool {
 	return tool
 }
 
-// TestGolden compares the document of the example with the one that was reviewed.
+// TestGolden compares the document of the example with the reviewed document.
 func TestGolden(t *testing.T) {
 	out, err := oci.Backend{}.Compile(example(), backends.Target{Form: backends.Portable})
 	if err != nil {

@@ -77,7 +77,7 @@ func compiled(t fataler, tool *ir.Tool) *oci.Document {
 	return doc
 }
 
-// shown is the mount that shows a place of the container: the last one around it.
+// shown is the mount that shows a place of the container: the last mount around it.
 func shown(c oci.Config, p string) (specs.Mount, bool) {
 	// The temporary directory of the run is made in the container's.
 	p = strings.Replace(p, "${tmp}", "/tmp/run", 1)
@@ -179,7 +179,7 @@ func TestDocumentAgainstPolicy(t *testing.T) {
 	fmt.Printf("property %s: %d comparisons\n", t.Name(), compared.Load())
 }
 
-// TestNamesAreMounted: a root in which a rule by name alone grants something is mounted for it, or the supervisor
+// TestNamesAreMounted: a root in which only a rule by name grants something is mounted for it, or the supervisor
 // inside would permit what the mount refuses.
 func TestNamesAreMounted(t *testing.T) {
 	tool := ir.NewTool("t")

@@ -15,7 +15,7 @@ const (
 	errNoSys = 38
 )
 
-// namespaces are the flags of clone(2) that make one; unshare(2) knows one more.
+// namespaces are the flags of clone(2) that make a namespace; unshare(2) knows a further flag.
 var namespaces = []string{
 	"CLONE_NEWCGROUP", "CLONE_NEWIPC", "CLONE_NEWNET", "CLONE_NEWNS", "CLONE_NEWPID", "CLONE_NEWUSER", "CLONE_NEWUTS",
 }
@@ -40,7 +40,8 @@ func filter(closed []string, rules ...specs.LinuxSyscall) *specs.LinuxSeccomp {
 	out.Syscalls = append([]specs.LinuxSyscall{{Names: names, Action: specs.ActAllow}}, rules...)
 	for _, g := range landlock.Refused() {
 		if g.Errno == "EPERM" {
-			out.Syscalls = append(out.Syscalls, specs.LinuxSyscall{Names: g.Calls, Action: specs.ActErrno, ErrnoRet: &refused})
+			out.Syscalls = append(out.Syscalls,
+				specs.LinuxSyscall{Names: g.Calls, Action: specs.ActErrno, ErrnoRet: &refused})
 		}
 	}
 	return out
@@ -48,7 +49,7 @@ func filter(closed []string, rules ...specs.LinuxSyscall) *specs.LinuxSeccomp {
 
 // seccomp is the filter around the entry point: the closed list of calls that every tool's filter begins
 // with. The entry point needs no others, and puts the policy's own filter inside.
-// See RATIONALE D261.
+// See decision D261.
 func seccomp() *specs.LinuxSeccomp {
 	return filter(nil,
 		without("clone", 0, namespaces...), without("unshare", 0, append(slices.Clone(namespaces), "CLONE_NEWTIME")...),
@@ -60,8 +61,10 @@ func seccomp() *specs.LinuxSeccomp {
 func apartSeccomp() *specs.LinuxSeccomp {
 	const creates, setID = "O_CREAT,__O_TMPFILE", "S_ISUID,S_ISGID"
 	rules := []specs.LinuxSyscall{
-		without("clone", 0, append(slices.Clone(namespaces), "CLONE_PARENT")...), without("unshare", 0, append(slices.Clone(namespaces), "CLONE_NEWTIME")...),
-		without("renameat2", 4, "RENAME_WHITEOUT"), without("sendmsg", 2, "MSG_FASTOPEN"), without("sendmmsg", 3, "MSG_FASTOPEN"),
+		without("clone", 0, append(slices.Clone(namespaces), "CLONE_PARENT")...),
+		without("unshare", 0, append(slices.Clone(namespaces), "CLONE_NEWTIME")...),
+		without("renameat2", 4, "RENAME_WHITEOUT"), without("sendmsg", 2, "MSG_FASTOPEN"),
+		without("sendmmsg", 3, "MSG_FASTOPEN"),
 		both(without("sendto", 3, "MSG_FASTOPEN"), is("sendto", 4, 0)),
 		both(is("socketpair", 0, constant("AF_UNIX")), masks("socketpair", 1, sockType, constant("SOCK_STREAM"))),
 		both(is("socketpair", 0, constant("AF_UNIX")), masks("socketpair", 1, sockType, constant("SOCK_SEQPACKET"))),
@@ -73,7 +76,9 @@ func apartSeccomp() *specs.LinuxSeccomp {
 	for _, r := range options("setsockopt", 2) {
 		rules = append(rules, both(is("setsockopt", 1, constant("SOL_SOCKET")), r))
 	}
-	for _, call := range []string{"prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"} {
+	for _, call := range []string{
+		"prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler",
+	} {
 		rules = append(rules, is(call, 0, 0))
 	}
 	for _, request := range fileRequests {
@@ -91,7 +96,8 @@ func apartSeccomp() *specs.LinuxSeccomp {
 		rules = append(rules, without(call, arg, strings.Split(setID, ",")...))
 	}
 	for call, arg := range map[string]uint{"open": 1, "openat": 2} {
-		rules = append(rules, without(call, arg, strings.Split(creates, ",")...), without(call, arg+1, strings.Split(setID, ",")...))
+		rules = append(rules, without(call, arg, strings.Split(creates, ",")...),
+			without(call, arg+1, strings.Split(setID, ",")...))
 	}
 	slices.SortStableFunc(rules, func(a, b specs.LinuxSyscall) int { return strings.Compare(a.Names[0], b.Names[0]) })
 	return filter(sockets, rules...)
@@ -112,8 +118,8 @@ const (
 
 // fileRequests are the requests of ioctl(2) on files that programs make.
 var fileRequests = []string{
-	"FIBMAP", "FICLONE", "FICLONERANGE", "FIDEDUPERANGE", "FIGETBSZ", "FS_IOC_FIEMAP", "FS_IOC_FSGETXATTR", "FS_IOC_FSSETXATTR", "FS_IOC_GETFLAGS",
-	"FS_IOC_SETFLAGS", "RNDGETENTCNT",
+	"FIBMAP", "FICLONE", "FICLONERANGE", "FIDEDUPERANGE", "FIGETBSZ", "FS_IOC_FIEMAP", "FS_IOC_FSGETXATTR",
+	"FS_IOC_FSSETXATTR", "FS_IOC_GETFLAGS", "FS_IOC_SETFLAGS", "RNDGETENTCNT",
 }
 
 // openRequests are the requests of ioctl(2) on terminals, pipes, sockets and descriptors that programs make
@@ -152,7 +158,7 @@ func options(call string, arg uint) []specs.LinuxSyscall {
 	return out
 }
 
-// sockets are the calls that make and use them, and one whose flags are in memory, where no filter sees them.
+// sockets are the calls that make and use sockets, and a call whose flags are in memory, where no filter sees them.
 var sockets = []string{"accept", "accept4", "bind", "connect", "listen", "openat2", "socket"}
 
 func constant(name string) uint64 {
@@ -196,7 +202,8 @@ func both(a, b specs.LinuxSyscall) specs.LinuxSyscall {
 // cannot supervise.
 var (
 	confining   = []string{"landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self", "prctl", "seccomp"}
-	supervising = []string{"openat2", "pidfd_getfd", "pidfd_open", "pidfd_send_signal", "process_vm_readv", "process_vm_writev"}
+	supervising = []string{"openat2", "pidfd_getfd", "pidfd_open", "pidfd_send_signal", "process_vm_readv",
+		"process_vm_writev"}
 )
 
 // allows reports whether a filter lets a call pass whatever its arguments are.

@@ -57,7 +57,7 @@ func mapRules(text string, f func(string) string) string {
 	return head + f(rules) + tail
 }
 
-// broken are plausible generators, as changes of the output of this one. Each is wrong in a way
+// broken are plausible generators, as changes of the output of this generator. Each is wrong in a way
 // that a profile does not show at a glance.
 var broken = []struct {
 	name  string
@@ -163,7 +163,7 @@ var broken = []struct {
 }
 
 // TestBrokenGenerators tests the comparison of the property test: it must notice each of the
-// wrong generators, and must find nothing in the same policies with the right one.
+// wrong generators, and must find nothing in the same policies with the right generator.
 func TestBrokenGenerators(t *testing.T) {
 	gen := rapid.Custom(func(rt *rapid.T) scenario { return drawScenario(rt, 60) })
 	const most = 400

@@ -9,7 +9,7 @@ import (
 // deepest is how many directories below a name two rules by name are told apart that grant different things. Their
 // expressions are written once for each, from the deepest up to the names themselves: so the name that is nearest to
 // the end of a path decides. Two names with more below both get nothing.
-// See RATIONALE D474.
+// See decision D474.
 const deepest = 4
 
 // named is a rule by name in a region, with its grant there.

@@ -17,10 +17,10 @@ import (
 	"github.com/accessc/accessc/ir/irjson"
 )
 
-// maxRules bounds how many filters a profile may have. Compiling one takes time with
+// maxRules bounds how many filters a profile may have. Compiling a profile takes time with
 // the square of their number, about half a second at this bound and ten at 16,000,
 // beyond which the compiler has been seen to crash (nolabs-ai/nono).
-// See RATIONALE D72.
+// See decision D71.
 const maxRules = 4000
 
 // Backend implements backends.Backend.
@@ -75,12 +75,14 @@ func (Backend) Refusals(t *ir.Tool, target backends.Target) []backends.Refusal {
 // runs reports whether the program that does nothing can be started.
 func (p *profile) runs() bool {
 	at := ir.Direct(ir.Sys(strings.TrimPrefix(start.Runs, "/")))
-	return p.loader() && p.view.Decide(ir.Access{Cap: ir.Execute, On: at}).Allowed() && p.view.Decide(ir.Access{Cap: ir.Read, On: at}).Allowed()
+	return p.loader() && p.view.Decide(ir.Access{Cap: ir.Execute, On: at}).Allowed() &&
+		p.view.Decide(ir.Access{Cap: ir.Read, On: at}).Allowed()
 }
 
 // proxyPolicy is the part of a policy that the proxy of a run decides by.
 func proxyPolicy(t *ir.Tool) (json.RawMessage, error) {
-	part := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: t.Source.Kind, Detail: t.Source.Detail}, Base: ir.BaseNone, Home: t.Home, Net: slices.Clone(t.Net)}
+	part := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: t.Source.Kind, Detail: t.Source.Detail}, Base: ir.BaseNone,
+		Home: t.Home, Net: slices.Clone(t.Net)}
 	for i := range part.Net {
 		part.Net[i].Leaves = nil
 	}
@@ -89,7 +91,7 @@ func proxyPolicy(t *ir.Tool) (json.RawMessage, error) {
 
 // directories lists the directories that lead to places with rules. They cannot be made in the
 // sandbox, so the loader makes them before.
-// See RATIONALE D75.
+// See decision D71.
 func (p *profile) directories() []string {
 	var out []string
 	p.walk(func(r *ir.Region) {
@@ -100,8 +102,7 @@ func (p *profile) directories() []string {
 	return out
 }
 
-// symbolic returns a location in the form that a start uses: a path, or one behind the symbol
-// of its root.
+// symbolic returns a location in the form that a start uses: a path, or a path behind the symbol of its root.
 func (p *profile) symbolic(l ir.Location) string {
 	if abs, ok := p.abs(l); ok {
 		return abs
@@ -126,8 +127,7 @@ type document struct {
 	Header, Tool string
 	// Define are the parameters that the profile needs, with their meaning.
 	Define []string
-	// Loader is true when the base lets a dynamically linked program start, System
-	// when it is the whole one.
+	// Loader is true when the base lets a dynamically linked program start, System when it is the whole base.
 	Loader, System bool
 
 	Ioctl, Rules, Programs, Network, Walk, Pins string
@@ -199,12 +199,12 @@ type writer struct {
 	filters int
 }
 
-// writers keep their buffers: a build writes thousands of profiles of about one size.
+// writers keep their buffers: a build writes thousands of profiles of about the same size.
 var writers = sync.Pool{New: func() any { return &writer{} }}
 
 // message is the modifier that puts a text behind the system's report of a denial, so
-// that a line of its log names the rule. It is valid on denials alone, and a denial
-// that a statement without one makes has none.
+// that a line of its log names the rule. It is valid only on denials, and a denial by a statement without a message has
+// none.
 func message(tool, rule string) string {
 	return "(with message " + start.Quote(comment("accessc "+tool+" "+rule)) + ")"
 }
@@ -217,11 +217,10 @@ func (w *writer) comment(s string) { w.put("; ", comment(s), "\n") }
 // width is the column at which a list of operations breaks.
 const width = 110
 
-// allow writes one statement that permits operations at filters, with one or more filters on a
-// line.
+// allow writes a statement that permits operations at filters, with the filters of each line together.
 func (w *writer) allow(ops []string, lines [][]string) { w.statement("allow", ops, lines, "") }
 
-// deny writes one that denies them for a rule.
+// deny writes a statement that denies them for a rule.
 func (w *writer) deny(rule string, ops []string, lines [][]string) {
 	w.statement("deny", ops, lines, "\n  "+message(w.tool, rule))
 }
@@ -257,9 +256,9 @@ func (w *writer) statement(action string, ops []string, lines [][]string, modifi
 	w.put(modifier, ")\n")
 }
 
-// put writes texts one after the other, which would have to be made where they were one. Of a profile with too many
+// put writes texts in sequence, which as a single text would have to be made first. Of a profile with too many
 // filters nothing more is kept: it is refused with their number.
-// See RATIONALE D333.
+// See decision D71.
 func (w *writer) put(texts ...string) {
 	if w.filters > maxRules {
 		return

@@ -315,7 +315,7 @@ func TestRequests(t *testing.T) {
 
 // TestStatements checks the promises of the generator about its own text: no families except
 // where it says so, no modifiers except the message of each denial, no combined filters on
-// files, no rule without a filter behind one with a filter.
+// files, no rule without a filter behind a rule with a filter.
 func TestStatements(t *testing.T) {
 	for name, target := range map[string]backends.Target{"portable": {Form: backends.Portable}, "resolved": resolved(exampleHost())} {
 		p, err := sbpl.Parse(string(compile(t, example(), target).Data),

@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestKinds: the ledger that asks about one rule of each kind is the one that asks about every rule.
+// TestKinds: the ledger that asks about one rule of each kind is the ledger that asks about every rule.
 func TestKinds(t *testing.T) {
 	shared := 0
 	irtest.Check(t, 1000, 1, func(rt *rapid.T) {
@@ -35,7 +35,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestSplitOnce: a profile has one division of the operations for each grant, which is that of the grant.
+// TestSplitOnce: a profile has one division of the operations for each grant, which is the grant's.
 func TestSplitOnce(t *testing.T) {
 	p := newProfile(ir.NewTool("t"), backends.Target{Form: backends.Portable})
 	for c := range ir.All + 1 {

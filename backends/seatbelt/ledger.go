@@ -66,7 +66,7 @@ func ledgerBy[K comparable](w *ledgerWriter, kind func(ir.RuleID, *ir.FSRule) K)
 }
 
 // held says how a cell is held. The environment is built by the loader; nothing
-// else is in it. Programs of the system, as sandbox-exec is one, run without the variables of the
+// else is in it. Programs of the system, such as sandbox-exec, run without the variables of the
 // loader (System Integrity Protection, dyld(1)), and so do not hand them on.
 func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 	if c.Aspect == ir.AspectAsk {
@@ -82,7 +82,8 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 		return w.ports.held(c.Index)
 	case *ir.EnvRule:
 		return backends.Join(
-			backends.When(r.Read && strings.HasPrefix(r.Name, "DYLD_"), backends.Stricter(start.WhyLoaderVar)), backends.When(!r.Read, withheld()),
+			backends.When(r.Read && strings.HasPrefix(r.Name, "DYLD_"), backends.Stricter(start.WhyLoaderVar)),
+			backends.When(!r.Read, withheld()),
 		)
 	case *ir.CommandRule:
 		return w.command(r, c.Aspect)
@@ -106,11 +107,12 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 			backends.When(w.tool.Base == ir.BaseSystem, ir.Because(ir.Assumed, "", start.WhyDirectory)),
 		)
 	case ir.Commands:
-		return backends.When(c.Aspect == ir.AspectProgram && w.starting(), backends.Weaker(ir.GapCommandsProgram, start.WhyLoader))
+		return backends.When(c.Aspect == ir.AspectProgram && w.starting(),
+			backends.Weaker(ir.GapCommandsProgram, start.WhyLoader))
 	case ir.Limits:
 		return limit(c.Limit)
 	case ir.Process:
-		// See RATIONALE D254 and D294.
+		// See decision D76.
 		if w.tool.Base == ir.BaseSystem {
 			return ir.Because(ir.Assumed, "", start.WhySame, start.WhySemaphore)
 		}
@@ -122,11 +124,11 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 }
 
 // withheld says how variables are held that the tool does not get.
-// See RATIONALE D218.
+// See decision D76.
 func withheld() ir.Held { return ir.Because(ir.Assumed, "", start.WhyProcArgs) }
 
 // lacking names the services that programs ask for and the base leaves closed, beside the files of its list.
-// See RATIONALE D294.
+// See decision D76.
 func lacking(a ir.Aspect) ir.Held {
 	switch a {
 	case ir.AspectRead:
@@ -145,7 +147,7 @@ func (w *ledgerWriter) hidden() ir.CauseID {
 	return start.WhyHidden
 }
 
-// file says how one aspect of one rule is held. A rule that governs no place, since
+// file says how an aspect of a rule is held. A rule that governs no place, since
 // another rule takes all of its own, is held whatever happens. Protected paths have one rule for
 // all, and the capabilities that remain differ from place to place.
 func (w *ledgerWriter) file(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
@@ -185,7 +187,7 @@ func (w *ledgerWriter) named(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
 		backends.Stricter(start.WhyWay)))...)
 }
 
-// places says how one aspect of regions with these capabilities is held.
+// places says how an aspect of regions with these capabilities is held.
 func (w *ledgerWriter) places(caps ir.CapSet, regions []*ir.Region, a ir.Aspect) ir.Held {
 	switch a {
 	case ir.AspectRead:
@@ -248,8 +250,10 @@ func (w *ledgerWriter) execute(caps ir.CapSet) ir.Held {
 	if !caps.Has(ir.Execute) {
 		return backends.Exact
 	}
-	out := backends.Join(backends.Stricter(start.WhySugid), backends.When(!caps.Has(ir.Read), backends.Stricter(start.WhyImage)))
-	return backends.Join(out, backends.When(w.tool.Commands != nil && w.form != backends.Resolved, backends.Stricter(start.WhyPortable)))
+	out := backends.Join(backends.Stricter(start.WhySugid),
+		backends.When(!caps.Has(ir.Read), backends.Stricter(start.WhyImage)))
+	return backends.Join(out, backends.When(w.tool.Commands != nil && w.form != backends.Resolved,
+		backends.Stricter(start.WhyPortable)))
 }
 
 func metadata(caps ir.CapSet, regions []*ir.Region) ir.Held {
@@ -259,7 +263,8 @@ func metadata(caps ir.CapSet, regions []*ir.Region) ir.Held {
 	case len(regions) > 0 && ofBase(regions[0]):
 		return backends.Stricter(start.WhyDevice)
 	default:
-		return backends.Join(backends.Stricter(start.WhySetID), backends.When(!caps.Has(ir.Read), backends.Stricter(start.WhyTimes)))
+		return backends.Join(backends.Stricter(start.WhySetID),
+			backends.When(!caps.Has(ir.Read), backends.Stricter(start.WhyTimes)))
 	}
 }
 
@@ -280,7 +285,7 @@ func (o *openings) held(i int) ir.Held {
 	r := &o.rules[i]
 	unseen := backends.When(backends.Unseen(r, o.rules), ir.Because(ir.Advisory, ir.GapNetPath, start.WhyUnseen))
 	switch {
-	// A later rule of the same port leaves a denial one part: streams.
+	// A later rule of the same port leaves a denial a single part: streams.
 	case plain(r) && !o.wins(i) && (r.Allow || !backends.Streams(r, o.rules)):
 		return backends.Exact
 	case !r.Allow:
@@ -291,12 +296,14 @@ func (o *openings) held(i int) ir.Held {
 		)
 	case o.direct(r):
 		return backends.Join(
-			backends.Weaker(ir.GapNetAddress, start.WhyOwn), backends.When(r.Host == localName, backends.Stricter(start.WhyLoopback)),
+			backends.Weaker(ir.GapNetAddress, start.WhyOwn),
+			backends.When(r.Host == localName, backends.Stricter(start.WhyLoopback)),
 		)
 	default:
 		serves := backends.Secured(r) && !r.Opaque && r.Host.Kind != ir.HostAddr
 		return backends.Join(
-			backends.Stricter(start.WhyProxy), unseen, backends.When(r.Scheme != "http", backends.Stricter(start.WhyTrust)),
+			backends.Stricter(start.WhyProxy), unseen,
+			backends.When(r.Scheme != "http", backends.Stricter(start.WhyTrust)),
 			backends.When(!backends.Carried(r.Scheme), backends.Stricter(start.WhyScheme)),
 			backends.When(serves, ir.Because(ir.Assumed, "", start.WhyServer)),
 		)

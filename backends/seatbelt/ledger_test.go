@@ -220,8 +220,8 @@ func TestLedgerElsewhere(t *testing.T) {
 }
 
 // TestProtectedPlacesDiffer: one row speaks for all protected places. Cause: it was derived from
-// the capabilities of all of them together, so that a place that is wholly hidden counted as
-// one that can be read and started.
+// the capabilities of all of them together, so that a place that is wholly hidden counted as a place that can be read
+// and started.
 func TestProtectedPlacesDiffer(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.All}, {At: ir.In("a"), Caps: ir.Write}}
@@ -237,8 +237,8 @@ func TestProtectedPlacesDiffer(t *testing.T) {
 	}
 }
 
-// TestLacking: the row of the base names the programs that fail beside its files, and that of signals the
-// semaphores that only the base "system" opens. Cause: the page alone said it.
+// TestLacking: the row of the base names the programs that fail beside its files, and the row of signals the semaphores
+// that only the base "system" opens. Cause: only the page said it.
 func TestLacking(t *testing.T) {
 	for base, semaphores := range map[ir.BaseName]bool{ir.BaseSystem: true, ir.BaseMinimal: false, ir.BaseNone: false} {
 		tool := ir.NewTool("t")

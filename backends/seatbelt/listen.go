@@ -16,21 +16,21 @@ type extent uint8
 const (
 	shut extent = iota
 	// ownMachine is "localhost", which takes every address that the machine has: the system
-	// decides by the local address alone (bazelbuild/bazel, pull 30865).
+	// decides only by the local address (bazelbuild/bazel, pull 30865).
 	ownMachine
 	everyAddress
 )
 
 // listening is where a profile lets connections be accepted.
-// See RATIONALE D118.
+// See decision D117.
 type listening struct {
 	view *ir.View
 	// named are the ports that rules name.
 	named []uint16
 	at    map[uint16]extent
-	// rest is that of all other ports, which a profile cannot tell apart.
+	// rest is the decision of all other ports, which a profile cannot tell apart.
 	rest extent
-	// hosts are those that decisions could differ for: those of the rules, and others.
+	// hosts are the hosts that decisions could differ for: the hosts of the rules, and others.
 	hosts []ir.Host
 	// free is an address that no rule names.
 	free ir.Host
@@ -65,7 +65,7 @@ func listened(v *ir.View) *listening {
 func addressOf(a netip.Addr) ir.Host { return ir.Host{Kind: ir.HostAddr, Addr: a} }
 
 // extent asks the policy about a port at every address that it could decide differently about. A
-// rule that denies at an own address closes the port, and at another one leaves it to the rules
+// rule that denies at an own address closes the port, and at another address leaves it to the rules
 // that are about the own machine.
 func (l *listening) extent(port uint16) extent {
 	every, local := true, false
@@ -126,7 +126,8 @@ func (l *listening) held(r *ir.NetRule) ir.Held {
 		disputed = slices.ContainsFunc(l.high(), func(p uint16) bool { return l.at[p] < x && l.decides(r, p) })
 	}
 	return backends.Join(
-		l.open(r, x), backends.When(disputed, backends.Stricter(start.WhyListenDispute)), backends.Stricter(start.WhyListenConnect),
+		l.open(r, x), backends.When(disputed, backends.Stricter(start.WhyListenDispute)),
+		backends.Stricter(start.WhyListenConnect),
 	)
 }
 
@@ -155,7 +156,8 @@ func (l *listening) open(r *ir.NetRule, x extent) ir.Held {
 	case x == everyAddress:
 		return low
 	case own(r.Host) && x == ownMachine:
-		return backends.Join(backends.Weaker(ir.GapNetListen, start.WhyListenOwn), low, backends.Stricter(start.WhyListenMapped))
+		return backends.Join(backends.Weaker(ir.GapNetListen, start.WhyListenOwn), low,
+			backends.Stricter(start.WhyListenMapped))
 	case own(r.Host) || r.Host.Kind == ir.HostAny:
 		return backends.Stricter(start.WhyListenDispute)
 	default:

@@ -32,7 +32,8 @@ func TestListeningAgainstPolicy(t *testing.T) {
 	const per = 30
 	seen := map[string]int{}
 	irtest.Check(t, 2500, per, func(rt *rapid.T) {
-		// Rules about a port of all addresses, and of one that is not the machine's own, hardly ever meet their questions.
+		// Rules about a port of all addresses, and of an address that is not the machine's own, hardly ever meet their
+		// questions.
 		every := ir.NetRule{Listen: true, Host: ir.Host{Kind: ir.HostAny}, Port: 9001, Allow: true}
 		lan := ir.NetRule{Listen: true, Host: addr("192.168.1.7"), Port: 9002, Allow: true}
 		c := drawNetwork(rt, seen, given(rt, every, lan)...)
@@ -91,7 +92,7 @@ func TestListeningCells(t *testing.T) {
 		name  string
 		rules []ir.NetRule
 		text  string
-		// cells are those of the rules, and that of the rest.
+		// cells are the cells of the rules, and the cell of the rest.
 		cells []ir.Held
 	}{
 		{"nothing", nil, "", []ir.Held{backends.Exact}},

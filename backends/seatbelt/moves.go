@@ -12,8 +12,8 @@ type moves struct {
 	// renames has, for the names of a region, the first escalation that a rename out of
 	// it would allow in spite of the policy.
 	renames map[sampled]gain
-	// links is true for capabilities that permit hard links; withheld for those of
-	// which the policy would permit some.
+	// links is true for capabilities that permit hard links; withheld for capabilities of which the policy would permit
+	// some.
 	links, withheld map[ir.CapSet]bool
 }
 

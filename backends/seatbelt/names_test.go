@@ -48,7 +48,7 @@ func unknown(text string) []string {
 	return out
 }
 
-// TestNames holds every name that profiles have against those of macOS 14.4.1, the oldest release
+// TestNames holds every name that profiles have against the names of macOS 14.4.1, the oldest release
 // that profiles are for.
 func TestNames(t *testing.T) {
 	var texts []string
@@ -82,7 +82,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestASCII: names outside of ASCII stand in strings alone, unchanged. Cause: comments had the
+// TestASCII: names outside of ASCII stand only in strings, unchanged. Cause: comments had the
 // dash of an empty grant and the paths of rules as they are written.
 func TestASCII(t *testing.T) {
 	tool := ir.NewTool("werkzeug-ü")

@@ -100,7 +100,7 @@ func (n need) judged(p *sbpl.Profile, tool *ir.Tool, view *ir.View, ledger ir.Le
 }
 
 // TestNeeds holds the emitted text against the operations that programs are known to need, for the
-// default policy, a workspace that can only be read, and one exception. No model knows whether a
+// default policy, a workspace that can only be read, and a single exception. No model knows whether a
 // program starts; this table follows published profiles and sources.
 func TestNeeds(t *testing.T) {
 	page, err := os.ReadFile("../../docs/platforms/macos.md")

@@ -14,20 +14,20 @@ import (
 // anything else refuses the whole profile ("host must be * or localhost in network
 // address"). So a profile opens ports of the own machine by itself; every other host is
 // reached through the proxy of the run, which is at a port of the own machine.
-// See RATIONALE D117.
+// See decision D117.
 
 // openings are the ports to connect to that a profile opens.
 type openings struct {
 	rules []ir.NetRule
 	// own are the ports of the own machine that are open.
 	own []uint16
-	// proxied is true where some rule is of use through the proxy alone.
+	// proxied is true where some rule is of use only through the proxy.
 	proxied bool
 }
 
 // opened decides which ports open. A port stays closed when a rule that denies could match a
 // connection to it and the profile cannot distinguish that connection; the proxy can.
-// See RATIONALE D71.
+// See decision D71.
 func opened(t *ir.Tool) *openings {
 	o := &openings{rules: t.Net}
 	for i := range t.Net {
@@ -108,7 +108,7 @@ func (p *profile) network(w *writer) {
 	listened(p.view).write(w)
 }
 
-// addresses writes one filter for each port at one end of a connection.
+// addresses writes a filter for each port at an end of a connection.
 func addresses(end, host string, ports ...uint16) [][]string {
 	var lines [][]string
 	for _, port := range ports {

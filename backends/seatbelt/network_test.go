@@ -32,7 +32,7 @@ const proxyPort = 49151
 
 func drawNet(t *rapid.T) []ir.NetRule {
 	rules := make([]ir.NetRule, rapid.IntRange(0, 5).Draw(t, "net"))
-	plain := rapid.Bool().Draw(t, "plain") // hosts and ports alone, which a profile can say exactly
+	plain := rapid.Bool().Draw(t, "plain") // only hosts and ports, which a profile can say exactly
 	for i := range rules {
 		r := &rules[i]
 		if rapid.IntRange(0, 2).Draw(t, "listens") == 0 {
@@ -107,8 +107,8 @@ func drawDial(t *rapid.T, rules []ir.NetRule) dial {
 }
 
 // carries says how the proxy treats a connection (see internal/egress): it passes all bytes
-// where a stream is granted, or nothing but opaque rules, and sees requests of http, and those of
-// https by inspection. By is the rule that lets a connection pass, nil for none.
+// where a stream is granted, or nothing but opaque rules, and sees requests of http, and requests of https by
+// inspection. By is the rule that lets a connection pass, nil for none.
 func carries(v *ir.View, d dial) (by *ir.NetRule) {
 	rule := func(w ir.Verdict) *ir.NetRule {
 		r, _ := w.Rule.(*ir.NetRule)
@@ -183,7 +183,7 @@ func (c *networkCase) allows(t *rapid.T, op string, r sbpl.Request) bool {
 	return yes
 }
 
-// row is that of the rule behind a verdict.
+// row is the row of the rule behind a verdict.
 func (c *networkCase) row(by ir.Rule, a ir.Aspect) ir.Row {
 	id := ir.DefaultRule
 	for i := range c.tool.Net {
@@ -199,8 +199,8 @@ func (c *networkCase) row(by ir.Rule, a ir.Aspect) ir.Row {
 }
 
 // compare fails where an answer differs from the policy's and no row says so: what passes and is
-// denied must be at a cell that is weaker, what is refused and granted at one that names
-// a reason for being stricter.
+// denied must be at a cell that is weaker, what is refused and granted at a cell that names a reason for being
+// stricter.
 func (c *networkCase) compare(t *rapid.T, asked any, v ir.Verdict, passes bool, weak, strict func(ir.Row) bool, a ir.Aspect) {
 	row := c.row(v.Rule, a)
 	c.seen[fmt.Sprintf("%s %v %v %s", a, v.Allowed(), passes, row.Is)]++
@@ -238,11 +238,11 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 		"connect true false stricter", "connect false true weaker", "connect false false exact")
 }
 
-// dials compares one connection.
+// dials compares a connection.
 func (c *networkCase) dials(t *rapid.T, d dial, proxied bool) {
 	direct := c.allows(t, opConnect, sbpl.Request{Remote: &d.at})
 	if direct && d.to.Scheme == ir.Stream {
-		d.to.Scheme = "" // streams are apart from other connections in the proxy alone
+		d.to.Scheme = "" // streams are apart from other connections only in the proxy
 	}
 	v := c.view.Decide(ir.Connect{To: d.to, Method: d.method})
 	var by *ir.NetRule
@@ -250,8 +250,8 @@ func (c *networkCase) dials(t *rapid.T, d dial, proxied bool) {
 		by = carries(c.view, d)
 	}
 	weak := func(r ir.Row) bool {
-		// What a rule for bytes that are not looked at lets pass is its grant, and what one for
-		// paths lets pass is stated at it.
+		// What a rule for bytes that are not looked at lets pass is its grant, and what a rule for paths lets pass is
+		// stated at it.
 		blind := by != nil && (by.Scheme == ir.Stream || by.Opaque)
 		return permitsMore(r) || blind && v.Rule == nil || by != nil && permitsMore(c.row(by, ir.AspectConnect))
 	}

@@ -35,19 +35,19 @@ type leaf struct {
 }
 
 // leaves are the operations by which the target expresses a filesystem policy. Which system
-// call asks for which operation is from github.com/steven-michaud/SandboxMirror, the names are
-// those of the operation tables in github.com/0xbf00/simbple.
+// call asks for which operation is from github.com/steven-michaud/SandboxMirror, the names are from the operation
+// tables in github.com/0xbf00/simbple.
 //
 // Existence, size, times, mode, link targets and attributes are not protected by a policy; they
-// are shown wherever a rule grants anything. A copy by clonefile(2) asks for file-clone of its
-// source alone, so that goes with read. A rename asks for file-write-create of its target even
-// where it replaces a file, which needs update: without update, create is withheld.
+// are shown wherever a rule grants anything. A copy by clonefile(2) asks for file-clone only of its source, so that
+// goes with read. A rename asks for file-write-create of its target even where it replaces a file, which needs update:
+// without update, create is withheld.
 //
 // The family file-write* stands among its leaves, since setattrlist(2) asks for it, by which
 // utimensat(3) sets times. exchangedata(2) asks for it as well and would carry the contents of a
-// file without read to one with read, so the family needs both. See RATIONALE D250.
+// file without read to a file with read, so the family needs both. See decision D69.
 var leaves = []leaf{
-	// See RATIONALE D70.
+	// See decision D69.
 	{op: opMetadata},
 	{op: "file-read-xattr"},
 	{op: opReadData, needs: ir.Caps(ir.Read)},
@@ -81,7 +81,7 @@ type grant struct {
 	caps ir.CapSet
 	// links is true where no hard link to files here escalates.
 	links bool
-	// listed is true when the policy lists programs: execute alone starts none.
+	// listed is true when the policy lists programs: execute by itself starts none.
 	listed bool
 	// base is true for the base, whose update is of the contents of devices.
 	base bool
@@ -108,7 +108,7 @@ func (g grant) allows(l leaf) bool {
 // split are the operations that a region allows and those that it denies. Where the family
 // file-write* is denied and one of its leaves is allowed, its denial comes first: by the naive
 // reading it would take the leaf away.
-// See RATIONALE D69.
+// See decision D69.
 type split struct{ first, allow, deny []string }
 
 // split divides the leaves. A profile has many regions, and few grants.

@@ -20,7 +20,7 @@ const (
 	paramExternal  = "EXTERNAL_"
 )
 
-// maxText bounds the bytes of a path in one string. The reader of the profile language stops at
+// maxText bounds the bytes of a path in a string. The reader of the profile language stops at
 // 1023 ("Error reading string"; anthropic-experimental/sandbox-runtime stays below 900 for
 // it).
 const maxText = 1000
@@ -102,8 +102,7 @@ func located(b *ir.Bindings, l ir.Location) ir.Location {
 	return b.Locate("/" + l.Path)
 }
 
-// place is a path as the profile spells it: a text behind a parameter, or an
-// absolute text alone.
+// place is a path as the profile spells it: a text behind a parameter, or just an absolute text.
 type place struct {
 	param, text string
 }
@@ -155,7 +154,7 @@ func canonical(text string) bool {
 
 // comment makes a text safe behind a semicolon, and ASCII: the system's compiler has been seen to
 // abort at other bytes, also in comments (h5i-dev/h5i, pull 387).
-// See RATIONALE D249.
+// See decision D249.
 func comment(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r > unicode.MaxASCII }) {
 		return s

@@ -42,7 +42,8 @@ func newProfile(t *ir.Tool, target backends.Target) *profile {
 		facts = firstNames(target.Facts)
 	}
 	p := &profile{
-		tool: t, form: target.Form, view: ir.NewView(t, ir.Darwin, facts), own: facts.Program, scripts: facts.Interpreters, bind: facts.Bindings,
+		tool: t, form: target.Form, view: ir.NewView(t, ir.Darwin, facts), own: facts.Program,
+		scripts: facts.Interpreters, bind: facts.Bindings,
 		params: parameterNames(t), byRule: map[ir.RuleID][]*ir.Region{},
 		byName: map[ir.RuleID][]sampled{}, deep: map[ir.RuleID]bool{}, splits: map[grant]split{},
 	}
@@ -55,10 +56,9 @@ func newProfile(t *ir.Tool, target backends.Target) *profile {
 	return p
 }
 
-// ordered sorts roots as they are written. A root that is inside another one must come later,
-// since the outer one's rules do not apply inside it. Where the paths are not known, no root is
-// taken to be inside another; targets of external rules still come first, as they are the ones
-// that could be outer.
+// ordered sorts roots as they are written. A root that is inside another root must come later,
+// since the outer root's rules do not apply inside it. Where the paths are not known, no root is
+// taken to be inside another; targets of external rules still come first, as only they could be outer.
 func (p *profile) ordered(roots []*ir.Region) []*ir.Region {
 	kinds := []ir.RootKind{ir.System, ir.External, ir.Workspace, ir.Home, ir.Temp}
 	length := func(r *ir.Region) int {
@@ -68,7 +68,8 @@ func (p *profile) ordered(roots []*ir.Region) []*ir.Region {
 		return 1 << 30
 	}
 	slices.SortStableFunc(roots, func(a, b *ir.Region) int {
-		return cmp.Or(cmp.Compare(length(a), length(b)), slices.Index(kinds, a.At.Root.Kind)-slices.Index(kinds, b.At.Root.Kind))
+		return cmp.Or(cmp.Compare(length(a), length(b)),
+			slices.Index(kinds, a.At.Root.Kind)-slices.Index(kinds, b.At.Root.Kind))
 	})
 	return roots
 }
@@ -126,7 +127,7 @@ func ofBase(r *ir.Region) bool {
 }
 
 // written reports whether r has rules of its own in the profile. A root always has, to end the
-// grants of an outer root; the root directory of the host has no outer one.
+// grants of an outer root; the root directory of the host has no outer root.
 func written(r *ir.Region) bool {
 	return r.Named || r.IsRoot() && r.At.Root.Kind != ir.System
 }
@@ -149,7 +150,7 @@ func (p *profile) pinned(r *ir.Region) bool {
 }
 
 // whole reports whether r is a directory that must not be cloned as a whole: its descendants
-// have rules of their own, and the clone of a directory asks for its top alone.
+// have rules of their own, and the clone of a directory asks only for its top.
 func (p *profile) whole(r *ir.Region) bool {
 	return p.grant(r).has(opClone) && slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return b.Pinned })
 }

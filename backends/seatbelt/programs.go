@@ -7,9 +7,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// developer lists the places of Apple's command line developer tools: the bundles of the base, the
-// one that was chosen on this host among them, and the tools without Xcode. The programs in
-// /usr/bin under the same names only find and start them (xcrun(1)).
+// developer lists the places of Apple's command line developer tools: the bundles of the base, the bundle that was
+// chosen on this host among them, and the tools without Xcode. The programs in /usr/bin under the same names only find
+// and start them (xcrun(1)).
 func developer(v *ir.View) []string {
 	out := []string{"Library/Developer/CommandLineTools/usr/bin/"}
 	for _, e := range v.Entries() {
@@ -42,7 +42,7 @@ type program struct {
 	// rule is nil for the tool's own program.
 	rule  ir.Rule
 	files []ir.Location
-	// interpreters are started by the kernel alone, for scripts.
+	// interpreters are started only by the kernel, for scripts.
 	interpreters []ir.Location
 }
 
@@ -69,8 +69,8 @@ func (p *profile) findPrograms() []program {
 	return out
 }
 
-// add adds files to a program. Only the kernel starts the interpreter of a script; a shell that
-// becomes another one does so by itself.
+// add adds files to a program. Only the kernel starts the interpreter of a script; a shell that becomes another shell
+// does so by itself.
 func (p *profile) add(to *program, files ...ir.Location) {
 	to.files = append(to.files, p.executable(files)...)
 	for _, file := range files {
@@ -81,7 +81,7 @@ func (p *profile) add(to *program, files ...ir.Location) {
 	}
 }
 
-// executable returns those of some files that the rules on files let be executed.
+// executable returns which of some files the rules on files let be executed.
 func (p *profile) executable(files []ir.Location) []ir.Location {
 	var out []ir.Location
 	for _, file := range files {

@@ -41,7 +41,7 @@ func drawCommands(t *rapid.T) *ir.CommandSet {
 }
 
 // TestProgramsAgainstPolicy holds what starts against the policy. Beyond it start only
-// the files that a listed one starts in its turn, where the cells are weaker; less
+// the files that a listed program starts in its turn, where the cells are weaker; less
 // starts only in a portable profile.
 func TestProgramsAgainstPolicy(t *testing.T) {
 	seen := map[string]int{}

@@ -204,8 +204,7 @@ func (j *judge) guarded(at ir.Location) bool {
 	return guarded
 }
 
-// leadsOn reports whether a place is a directory for rules of other places, those of a root that
-// lies in it among them.
+// leadsOn reports whether a place is a directory for rules of other places, rules of a root that lies in it among them.
 func (j *judge) leadsOn(at ir.Location) bool {
 	leads := false
 	for _, root := range j.view.Tree() {
@@ -386,7 +385,7 @@ func TestProfileAgainstPolicy(t *testing.T) {
 	}
 }
 
-// everywhere lists the places where rules begin, and one fresh name in each region.
+// everywhere lists the places where rules begin, and a fresh name in each region.
 func (j *judge) everywhere() []ir.Location {
 	var out []ir.Location
 	for _, root := range j.view.Roots() {

@@ -99,7 +99,7 @@ func label(r *ir.Region) string {
 	return ruleOf(r) + "  " + at + "  " + capsWord(r.Caps)
 }
 
-// baseGroups writes the places of the base, those of one grant together. Nothing is
+// baseGroups writes the places of the base, grouped by grant. Nothing is
 // written above them, so the default denies the other operations there.
 func (p *profile) baseGroups(w *writer) {
 	var order []grant

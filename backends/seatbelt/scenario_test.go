@@ -37,7 +37,7 @@ const (
 // calls is how many kinds of call there are.
 const calls = int(callDial) + 1
 
-// question is one case: a call on one or two places. Kinds are those of the nodes there.
+// question is a case: a call on one or two places. Kinds are the kinds of the nodes there.
 type question struct {
 	call     call
 	on, to   ir.Location
@@ -192,7 +192,7 @@ func (s *scenario) target(form backends.Form) backends.Target {
 	return backends.Target{Form: form, Facts: s.facts}
 }
 
-// apart reports whether no root lies in another one, none is the root directory and none is around an
+// apart reports whether no root lies in another root, none is the root directory and none is around an
 // exception of the base, which a portable profile takes for granted.
 func (s *scenario) apart() bool {
 	roots := s.full.Roots()

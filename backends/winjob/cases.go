@@ -93,7 +93,8 @@ func caseOf(c ir.Cell) string {
 // Cases lists the names of all cases.
 func Cases() []string {
 	names := slices.Collect(maps.Values(casesOfCauses()))
-	names = append(names, "lists", "network", "metadata", "socket", "moved", "childless", "limits", "processes", "environment")
+	names = append(names, "lists", "network", "metadata", "socket", "moved", "childless", "limits", "processes",
+		"environment")
 	slices.Sort(names)
 	return slices.Compact(names)
 }

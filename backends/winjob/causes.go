@@ -70,7 +70,7 @@ const (
 	whyMSYS      ir.CauseID = "windows.msys"
 )
 
-// Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
+// Sentences are the sentences of the causes. Each is a part of a sentence that a reviewer
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{

@@ -46,8 +46,9 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Ref
 	s := &Spec{
 		Header:       backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
 		Launch:       backends.NewLaunch(t, target, ledger),
-		MinimumBuild: MinimumBuild, Tier: ir.BestTier, Tiers: tiers(ledger), Variables: l.variables(), Console: consoleOwn,
-		Job: job(t), Token: token(), Attributes: attributes(),
+		MinimumBuild: MinimumBuild, Tier: ir.BestTier, Tiers: tiers(ledger), Variables: l.variables(),
+		Console: consoleOwn,
+		Job:     job(t), Token: token(), Attributes: attributes(),
 		Container: container(t), Files: l.files(), Programs: l.programs(), Network: network(t),
 	}
 	s.Workspace = path(target, ir.In(""))
@@ -59,7 +60,8 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Ref
 
 // The sections that every tier applies, and those for the AppContainer.
 var (
-	sectionsOfJob       = []string{"command", "console", "environment", "jobObject", "limits", "procThreadAttributes", "token", "variables"}
+	sectionsOfJob = []string{"command", "console", "environment", "jobObject", "limits", "procThreadAttributes",
+		"token", "variables"}
 	sectionsOfContainer = []string{"appContainer", "fileAccess", "network", "programs"}
 )
 
@@ -144,7 +146,9 @@ func (l *layout) variables() []Variable {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b Variable) int { return strings.Compare(strings.ToUpper(a.Name), strings.ToUpper(b.Name)) })
+	slices.SortFunc(out, func(a, b Variable) int {
+		return strings.Compare(strings.ToUpper(a.Name), strings.ToUpper(b.Name))
+	})
 	return out
 }
 
@@ -178,7 +182,8 @@ func job(t *ir.Tool) JobObject {
 		case ir.LimitMemory:
 			flags, e.JobMemoryLimit = append(flags, limitJobMemory), l.Value
 		case ir.LimitProcesses:
-			flags, e.Basic.ActiveProcessLimit = append(flags, limitActiveProcess), clamp[uint32](l.Value, math.MaxUint32)
+			flags, e.Basic.ActiveProcessLimit = append(flags, limitActiveProcess),
+				clamp[uint32](l.Value, math.MaxUint32)
 		case ir.LimitCPUTime:
 			ticks := clamp[int64](l.Value, math.MaxInt64/ticksPerMillisecond) * ticksPerMillisecond
 			flags, e.Basic.PerJobUserTimeLimit = append(flags, limitJobTime), ticks
@@ -211,14 +216,14 @@ func token() Token {
 	}, sidMediumIntegrity, defaultDACL}
 }
 
-// defaultDACL is the list of objects that the tool makes without one: pipes, processes, events.
-// CreateRestrictedToken leaves the token's own, and that of an administrator with full rights
+// defaultDACL is the list of objects that the tool makes without an access list: pipes, processes, events.
+// CreateRestrictedToken leaves the token's own, and the list of an administrator with full rights
 // grants Administrators, who are there for denial only: the tool could not open the objects that it has made.
 // codex and zero set it for the same reason. The system adds the package of an AppContainer.
 const defaultDACL = "D:(A;;GA;;;SY)(A;;GA;;;${user})"
 
 // attributes put the process into the job before its first instruction, and leave it
-// no handles of the loader but the three standard ones.
+// no handles of the loader but the three standard handles.
 func attributes() Attributes {
 	return Attributes{JobList: []string{"jobObject"}, HandleList: []string{"stderr", "stdin", "stdout"}}
 }
@@ -291,13 +296,13 @@ var services = []string{"BFE", "MpsSvc"}
 const modeClosed = "closed"
 
 // consoleOwn gives the tool a console that no process of the user has: the pseudo console of the
-// run where a standard handle is a console, else one without a window. A tool that shares the
+// run where a standard handle is a console, else a console without a window. A tool that shares the
 // user's console can type into the shell behind it (AppJailLauncher's issue 8, Synacktiv 2021,
 // CVE-2021-41346) and sends it the events of Ctrl+C and Ctrl+Break.
-// See RATIONALE D279.
+// See decision D279.
 const consoleOwn = "own"
 
-// See RATIONALE D78.
+// See decision D77.
 func network(t *ir.Tool) Network {
 	n := Network{Mode: modeClosed, Services: services, Rules: []NetRule{}}
 	for i := range t.Net {

@@ -56,7 +56,7 @@ func goldenTool(t *testing.T) (*ir.Tool, ir.Facts) {
 	return tool, f
 }
 
-// TestGolden compares artifacts with expected ones, apart from their layout.
+// TestGolden compares artifacts with expected artifacts, apart from their layout.
 func TestGolden(t *testing.T) {
 	tool, facts := goldenTool(t)
 	for name, target := range map[string]backends.Target{
@@ -119,8 +119,7 @@ func line(e Entry) string {
 	return strings.Join(words, " ")
 }
 
-// TestEntries: the entries of a few policies, in order, followed by those of the
-// private directories.
+// TestEntries: the entries of a few policies, in order, followed by the entries of the private directories.
 func TestEntries(t *testing.T) {
 	var private []string
 	for _, r := range ir.ImpliedRules(toolWith(t)) {

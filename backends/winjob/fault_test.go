@@ -98,7 +98,7 @@ func addMask(s *Spec, word Grant, flag symbol, rights ...symbol) {
 	s.Files.Grants[word] = l
 }
 
-// TestFaultsInTheTextAreNoticed: the comparison at the start finds every one.
+// TestFaultsInTheTextAreNoticed: the comparison at the start finds every fault.
 func TestFaultsInTheTextAreNoticed(t *testing.T) {
 	for _, f := range textFaults {
 		t.Run(f.name, func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 type layout struct {
 	view   *ir.View
 	target backends.Target
-	// regions are those that lists could be set for, in the order of their roots, parents first.
+	// regions are the regions that lists could be set for, in the order of their roots, parents first.
 	regions []*ir.Region
-	// lists has no entry where inheritance alone gives the right list.
+	// lists has no entry where inheritance by itself gives the right list.
 	lists    map[*ir.Region]Entry
 	refusals []backends.Refusal
 	// spelled maps the folded form of every path to its spelling.
@@ -19,7 +19,8 @@ type layout struct {
 }
 
 func newLayout(v *ir.View, t backends.Target) *layout {
-	l := &layout{view: v, target: t, lists: make(map[*ir.Region]Entry, len(v.Entries())), spelled: make(map[string]string, len(v.Entries()))}
+	l := &layout{view: v, target: t, lists: make(map[*ir.Region]Entry, len(v.Entries())),
+		spelled: make(map[string]string, len(v.Entries()))}
 	for _, r := range v.Tree() {
 		l.root(r)
 	}
@@ -58,7 +59,7 @@ func (l *layout) skipped(r *ir.Region) bool { return l.lists[r].Absent == Absent
 
 // root lays out a tree. The list of a root is always protected: whatever is granted to
 // AppContainers above it, or by another root that contains it, ends there.
-// See RATIONALE D77.
+// See decision D77.
 func (l *layout) root(r *ir.Region) {
 	if r.At.Root.Kind != ir.System {
 		words := wordsFor(r.Caps, l.listed())
@@ -98,7 +99,7 @@ func (l *layout) below(r *ir.Region) {
 	}
 }
 
-// entry returns the list of a region that is no root. One is needed where the region differs from
+// entry returns the list of a region that is no root. An entry is needed where the region differs from
 // its inheritance, and where the name is pinned although the directory above lets it be moved
 // away, or, if it is missing, another file be moved into its place.
 func (l *layout) entry(r *ir.Region) Entry {
@@ -170,7 +171,7 @@ func (l *layout) entries() []Entry {
 }
 
 // byName are the regions in which each rule by name is about names. Access lists belong to files and know no names.
-// See RATIONALE D478.
+// See decision D77.
 func (l *layout) byName() map[ir.RuleID][]backends.Named {
 	out := map[ir.RuleID][]backends.Named{}
 	for _, r := range l.regions {
@@ -203,8 +204,8 @@ func (l *layout) unmatched() []Unmatched {
 	return out
 }
 
-// ambient lists the directories that are open to every AppContainer: those of the
-// base, listed whether or not the policy has one.
+// ambient lists the directories that are open to every AppContainer: the directories of the base, listed whether or not
+// the policy has one.
 func (l *layout) ambient() []Ambient {
 	var out []Ambient
 	for _, e := range l.view.Entries() {

@@ -8,10 +8,10 @@ import "github.com/accessc/accessc/ir"
 type Grant string
 
 const (
-	// GrantEnter lets one directory be the current one, and nothing below it.
+	// GrantEnter lets a directory be the current directory, and nothing below it.
 	GrantEnter Grant = "enter"
-	// GrantOpen covers the rights that opening anything by the Win32 interface takes besides
-	// the wanted one, and those for making a directory the current one.
+	// GrantOpen covers the rights that opening anything by the Win32 interface takes besides the wanted right, and the
+	// rights for making a directory the current directory.
 	GrantOpen Grant = "open"
 )
 
@@ -24,7 +24,7 @@ type (
 	Lists struct {
 		// Directory lists the entries for a directory; their flags carry them further down.
 		Directory []ACE `json:"directory"`
-		// File are the rights of the one effective entry that goes on a file.
+		// File are the rights of the only effective entry that goes on a file.
 		File []string `json:"file"`
 	}
 	// ACE is an entry of an access list, for the package of the run.
@@ -65,7 +65,8 @@ func Grants() map[Grant]Lists {
 			allow([]symbol{containerInherit}, fileAddFile, fileAddSubdirectory),
 		}, []string{}},
 		grantOf(ir.Update): {[]ACE{
-			allow([]symbol{inheritOnly, objectInherit}, fileAppendData, fileWriteAttributes, fileWriteData, fileWriteEA),
+			allow([]symbol{inheritOnly, objectInherit}, fileAppendData, fileWriteAttributes, fileWriteData,
+				fileWriteEA),
 		}, names(fileAppendData, fileWriteAttributes, fileWriteData, fileWriteEA)},
 		grantOf(ir.Delete): {[]ACE{
 			allow([]symbol{containerInherit, inheritOnly, objectInherit}, deleteObject),

@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestKinds: the ledger that asks about one rule of each kind is the one that asks about every rule.
+// TestKinds: the ledger that asks about one rule of each kind is the ledger that asks about every rule.
 func TestKinds(t *testing.T) {
 	shared := 0
 	irtest.Check(t, 1000, 1, func(rt *rapid.T) {

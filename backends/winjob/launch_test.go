@@ -57,9 +57,8 @@ func (w *world) link(src, dst string) question {
 	return question{aspect: ir.AspectMove, src: src, dst: dst, op: ir.Link{Src: w.place(src), Dst: w.place(dst)}}
 }
 
-// makesSense reports whether the system would check rights at all: a read node exists, a made
-// one does not, directories have no contents to update and are not started, and nothing is
-// moved below itself or over a directory.
+// makesSense reports whether the system would check rights at all: a read node exists, a made node does not,
+// directories have no contents to update and are not started, and nothing is moved below itself or over a directory.
 func (w *world) makesSense(q question) bool {
 	kind := w.volume.Kind(q.src)
 	if q.dst == "" {
@@ -85,7 +84,7 @@ func (w *world) parent(p string) ir.NodeKind {
 }
 
 // holds asks the emitted text: for a permitted operation, whether ordinary programs can do it,
-// for a refused one, whether any program can.
+// for a refused operation, whether any program can.
 func (w *world) holds(q question) bool {
 	w.volume.Frugal = !w.decide(q.op).Allowed()
 	switch q.op.(type) {
@@ -137,8 +136,8 @@ func (w *world) atStart(q question, n witnessed) string {
 	return fmt.Sprintf("%s %s → %s (%T): text %v, policy %v (%s)", q.aspect, q.src, q.dst, q.op, got, want, verdict.Reason)
 }
 
-// byName reports whether the ledger says of a rule by name that an answer differs: in the cell of what is asked, or
-// of a move in those of what it takes at both ends.
+// byName reports whether the ledger says of a rule by name that an answer differs: in the cell of what is asked, or of
+// a move in the cells of what it takes at both ends.
 func (w *world) byName(q question, got bool) bool {
 	aspects := []ir.Aspect{q.aspect}
 	if q.dst != "" {
@@ -253,7 +252,7 @@ func TestTextAgainstPolicyAtStart(t *testing.T) {
 	t.Logf("%d questions, %d allowed; needed %v", asked, allowed, seen)
 }
 
-// runAtStart asks n questions in one random world and returns the first answer that
+// runAtStart asks n questions in a random world and returns the first answer that
 // is wrong.
 func runAtStart(rt *rapid.T, n int, f fault, seen witnessed, asked func(held bool)) string {
 	w, why := genWorld(rt, f)

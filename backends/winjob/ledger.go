@@ -27,15 +27,15 @@ type ledgerWriter struct {
 
 // traits are the properties of the regions that one rule governs, of all regions together.
 type traits struct {
-	// governs is true where there is a region, and named where one has a path that a file can have.
+	// governs is true where there is a region, and named where a region has a path that a file can have.
 	governs, named bool
 	// listed is true where a region below a root has an access list of its own.
 	listed bool
 	// ambient are the capabilities that the directory above grants at all regions that get no list unless they are
 	// there at the start.
 	ambient ir.CapSet
-	skipped bool // some region is such a one
-	// takable has one gap for the regions whose name others can take: two, where both kinds are there, in their order.
+	skipped bool // there is such a region
+	// takable has a gap for the regions whose name others can take: two, where both kinds are there, in their order.
 	takable [2]ir.Gap
 }
 
@@ -88,7 +88,8 @@ func (l *layout) ledger() ir.Ledger {
 }
 
 func (l *layout) ledgerWriter() *ledgerWriter {
-	w := &ledgerWriter{layout: l, byRule: make(map[ir.RuleID]traits, len(l.view.Entries())), moves: map[ir.CapSet]ir.Held{}, alone: childless(l.view.Tool)}
+	w := &ledgerWriter{layout: l, byRule: make(map[ir.RuleID]traits, len(l.view.Entries())),
+		moves: map[ir.CapSet]ir.Held{}, alone: childless(l.view.Tool)}
 	w.byName = l.byName()
 	for _, r := range l.regions {
 		caps := r.Caps
@@ -200,7 +201,7 @@ func (w *ledgerWriter) set() ir.CauseID {
 }
 
 // started is about the programs that no rule names. A pseudo console is made outside of the job;
-// one that the tool makes itself brings a program of the system, past the limit of the job
+// a pseudo console that the tool makes itself brings a program of the system, past the limit of the job
 // (Project Zero, "In-Console-Able", 2015).
 func (w *ledgerWriter) started(c ir.Cell) ir.Held {
 	switch {
@@ -248,7 +249,8 @@ func ofBase(a ir.Aspect, sets []ir.CapSet) ir.Held {
 	for _, caps := range sets {
 		switch granted := caps.Has(c); {
 		case granted && c == ir.Read:
-			held = append(held, backends.Stricter(whyOwnBase), backends.Stricter(whyNull), backends.Stricter(whyAncestors))
+			held = append(held, backends.Stricter(whyOwnBase), backends.Stricter(whyNull),
+				backends.Stricter(whyAncestors))
 		case granted:
 			held = append(held, backends.Stricter(whyOwnBase), backends.Stricter(whyPerUser))
 		case ambientCaps.Has(c):
@@ -258,8 +260,8 @@ func ofBase(a ir.Aspect, sets []ir.CapSet) ir.Held {
 	return backends.Join(held...)
 }
 
-// rule is about the regions that one rule governs. A rule that governs nothing, since
-// a later one names the same path, has nothing to be held.
+// rule is about the regions that one rule governs. A rule that governs nothing, since a later rule names the same path,
+// has nothing to be held.
 func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, t traits) ir.Held {
 	held := []ir.Held{w.placed(cell, r, t)}
 	for _, n := range w.byName[cell.ID] {

@@ -83,8 +83,8 @@ func stated(l ir.Ledger) map[string]int {
 }
 
 // TestEveryCellIsStatedOnce: for every rule, aspect and tier there is one row, and no row is
-// about anything else; a row that is not exact has a reason, and one that is not enforced a
-// name under which it can be accepted.
+// about anything else; a row that is not exact has a reason, and a row that is not enforced a name under which it can
+// be accepted.
 func TestEveryCellIsStatedOnce(t *testing.T) {
 	irtest.Check(t, 3000, 1, func(rt *rapid.T) {
 		tool := anyTool(rt)
@@ -113,7 +113,7 @@ func TestEveryCellIsStatedOnce(t *testing.T) {
 	})
 }
 
-// aspects are those of a resource that a rule has; rules of the network have one of them.
+// aspects are the aspects of a resource that a rule has; rules of the network have one of them.
 func aspects(tool *ir.Tool, r ir.Resource, rule ir.RuleID) []ir.Aspect {
 	for i := range tool.Net {
 		switch {
@@ -263,8 +263,8 @@ func TestBaseIsReadAndExecute(t *testing.T) {
 	}
 }
 
-// TestLedgerOfCorners: a rule that a later one replaces governs nothing and has nothing to
-// enforce; one that grants execute alone gives no word at all where programs are listed, so
+// TestLedgerOfCorners: a rule that a later rule replaces governs nothing and has nothing to
+// enforce; a rule that grants only execute gives no word at all where programs are listed, so
 // that even sizes are hidden.
 func TestLedgerOfCorners(t *testing.T) {
 	tool := toolWith(t, "a: create", "a: read", "b: execute")

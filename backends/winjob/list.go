@@ -124,7 +124,7 @@ func (a ListACE) own() ListACE {
 }
 
 // Explicit returns the list in the form that is handed to the system, which adds inherited
-// entries: the object's own entries alone.
+// entries: only the object's own entries.
 func (l List) Explicit() List {
 	out := List{Null: l.Null, Protected: l.Protected}
 	for _, a := range l.ACEs {
@@ -235,7 +235,8 @@ func rightsOf() map[string]uint32 {
 		return map[string]uint32{
 			"GA": 0x10000000, "GR": 0x80000000, "GW": 0x40000000, "GX": 0x20000000,
 			"RC": readControl.value, "SD": deleteObject.value, "WD": writeDAC.value, "WO": writeOwner.value,
-			"FA": fileAllAccess.value, "FR": fileGenericRead.value, "FW": fileGenericWrite.value, "FX": fileGenericExecute.value,
+			"FA": fileAllAccess.value, "FR": fileGenericRead.value, "FW": fileGenericWrite.value,
+			"FX": fileGenericExecute.value,
 			"CC": 0x1, "DC": 0x2, "LC": 0x4, "SW": 0x8, "RP": 0x10, "WP": 0x20, "DT": 0x40, "LO": 0x80, "CR": 0x100,
 		}
 	})
@@ -273,7 +274,7 @@ func (l List) Holds(set List, sids ...string) bool {
 }
 
 // entriesFor writes the entries for identifiers so that equal ones are equal: sorted,
-// rights as numbers, those of one flag joined, as the system may do.
+// rights as numbers, rights with the same flag joined, as the system may do.
 func (l List) entriesFor(sids []string) []string {
 	joined := map[string]uint32{}
 	for _, a := range l.ACEs {
@@ -315,7 +316,7 @@ func (l List) Allows(mask uint32, pkg string) bool {
 // AllowsExecute reports whether an AppContainer with a package may start the file of a list.
 func (l List) AllowsExecute(pkg string) bool { return l.Allows(fileExecute.value, pkg) }
 
-// concrete writes the generic rights of a mask as those of a file
+// concrete writes the generic rights of a mask as rights of a file
 // (learn.microsoft.com, "File Security and Access Rights").
 func concrete(mask uint32) uint32 {
 	for _, g := range []struct{ generic, rights uint32 }{

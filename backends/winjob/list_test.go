@@ -146,8 +146,8 @@ func TestListsAreTheModels(t *testing.T) {
 	})
 }
 
-// TestHolds: entries that the system joins, sorts or spells otherwise are the same; one that is
-// missing, weaker or for another identifier is not.
+// TestHolds: entries that the system joins, sorts or spells otherwise are the same; an entry that is missing, weaker or
+// for another identifier is not.
 func TestHolds(t *testing.T) {
 	set := "D:P(A;;FA;;;SY)(A;OICI;0x120089;;;RUN)(A;CI;0x6;;;RUN)(A;OICIIO;SD;;;RUN)"
 	for have, want := range map[string]bool{
@@ -187,7 +187,7 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
-// TestOpened: entries for all packages come before inherited ones, and the others stay as they are.
+// TestOpened: entries for all packages come before inherited entries, and the others stay as they are.
 func TestOpened(t *testing.T) {
 	for sddl, want := range map[string]string{
 		"D:":                    "D:(A;;0x120088;;;S-1-15-2-2)(A;;0x120088;;;S-1-15-2-1)",

@@ -91,6 +91,6 @@ func units(s string) int {
 	return n
 }
 
-// fold returns the form in which two spellings of one Windows path are equal. NTFS
+// fold returns the form in which two spellings of the same Windows path are equal. NTFS
 // compares by an upper-case table of single characters and normalises nothing.
 func fold(p string) string { return strings.ToUpper(p) }

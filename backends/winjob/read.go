@@ -40,7 +40,7 @@ func Parse(data []byte) (*Spec, error) {
 	return s, nil
 }
 
-// same refuses a section that differs from the one that this version always writes.
+// same refuses a section that differs from the section that this version always writes.
 func same(what string, got, want any) error {
 	if reflect.DeepEqual(got, want) {
 		return nil
@@ -80,7 +80,8 @@ func (s *Spec) checkHeader() error {
 	for _, c := range s.Needs {
 		errs = append(errs, oneOf("enforcement", c.Is, words...))
 		if c.From < 0 || c.From > c.To || c.To > ir.BestTier {
-			errs = append(errs, fmt.Errorf("%w: found the tiers %d to %d, expected tiers of this version", ErrSpec, c.From, c.To))
+			errs = append(errs, fmt.Errorf("%w: found the tiers %d to %d, expected tiers of this version", ErrSpec,
+				c.From, c.To))
 		}
 	}
 	return errors.Join(errs...)
@@ -95,7 +96,8 @@ func (s *Spec) checkJob() error {
 	}
 	always := limitKillOnClose.value | limitDieOnException.value
 	if flags&always != always || !slices.IsSorted(e.Basic.LimitFlags) {
-		return fmt.Errorf("%w: found LimitFlags %v, expected them sorted, with the two that are always set", ErrSpec, e.Basic.LimitFlags)
+		return fmt.Errorf("%w: found LimitFlags %v, expected them sorted, with the two that are always set", ErrSpec,
+			e.Basic.LimitFlags)
 	}
 	for _, f := range []struct {
 		flag symbol
@@ -122,7 +124,8 @@ func (s *Spec) checkProcess() error {
 		}
 	}
 	return errors.Join(
-		same("token", s.Token, token()), same("console", s.Console, consoleOwn), same("procThreadAttributes", s.Attributes, attributes()),
+		same("token", s.Token, token()), same("console", s.Console, consoleOwn),
+		same("procThreadAttributes", s.Attributes, attributes()),
 		same("appContainer", s.Container, container(t)))
 }
 

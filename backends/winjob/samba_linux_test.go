@@ -17,7 +17,7 @@ import (
 // sambaScript answers lines {"sddl","sids","mask"} by samba's own access check: another
 // implementation of [MS-DTYP] 2.5.3.2, and of the language that lists are written in. It knows no
 // AppContainers. The half of the check that is about a package is the same algorithm for a token
-// with the package and the groups of all packages alone, so these are asked for as ordinary
+// with only the package and the groups of all packages, so these are asked for as ordinary
 // identifiers; a file's generic rights are mapped before, as the caller of the check must.
 const sambaScript = `
 import json, sys
@@ -39,7 +39,7 @@ for line in sys.stdin:
         print("false")
 `
 
-// sambaQuestion is one for samba, and this package's answer.
+// sambaQuestion is a question for samba, and this package's answer.
 type sambaQuestion struct {
 	SDDL string   `json:"sddl"`
 	SIDs []string `json:"sids"`
@@ -59,7 +59,7 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// TestSamba: an access list that this package makes of a random one, by a random entry, gives a
+// TestSamba: an access list that this package makes of a random list, by a random entry, gives a
 // package exactly the rights that this package reads in it, and that the words of the entry stand
 // for, in the eyes of another implementation.
 func TestSamba(t *testing.T) {

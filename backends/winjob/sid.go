@@ -42,9 +42,8 @@ const (
 	maxToolPart      = 30
 )
 
-// containerName returns the name of a tool's AppContainer: a function of the tool's
-// name alone, so that it is the same everywhere. The digest keeps tools apart whose
-// names differ in characters that AppContainers cannot have.
+// containerName returns the name of a tool's AppContainer: a function of only the tool's name, so that it is the same
+// everywhere. The digest keeps tools apart whose names differ in characters that AppContainers cannot have.
 func containerName(tool string) string {
 	part := strings.Map(func(r rune) rune {
 		if r < 0x80 && nameRune(byte(r)) {
@@ -57,7 +56,7 @@ func containerName(tool string) string {
 }
 
 // RunName returns the name of the AppContainer of one run. Runs must not share an
-// identifier: the end of one would take away the access lists of the other. run is
+// identifier: the end of one run would take away the access lists of the other. run is
 // up to 16 lower-case letters and digits.
 func RunName(container, run string) (string, error) {
 	name := container + "." + run

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The identifier is the one that Windows itself shows for the Edge package.
+// The identifier is the identifier that Windows itself shows for the Edge package.
 func TestSIDs(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{
@@ -59,8 +59,8 @@ func TestRunNameRefuses(t *testing.T) {
 	}
 }
 
-// TestConsoleUpdated: each build has a revision of its own with the update of October 2021, and later builds have it from
-// the beginning.
+// TestConsoleUpdated: each build has a revision of its own with the update of October 2021, and later builds have it
+// from the beginning.
 func TestConsoleUpdated(t *testing.T) {
 	for _, u := range consoleUpdates {
 		build, least := u.build, u.least

@@ -8,8 +8,8 @@ const format = "accessc/windows-job-spec"
 // formatVersion is the version of the document.
 const formatVersion = 2
 
-// MinimumBuild is the oldest Windows build that a loader starts on: version 1809, the
-// oldest long-term one with every attribute that a specification uses.
+// MinimumBuild is the oldest Windows build that a loader starts on: version 1809, the oldest long-term build with every
+// attribute that a specification uses.
 const MinimumBuild = 17763
 
 // Spec is the input of a loader for one tool on Windows, and a text for reviewers. Keys of the
@@ -20,12 +20,12 @@ type Spec struct {
 	backends.Launch
 	// MinimumBuild is the oldest build to start on.
 	MinimumBuild int `json:"minimumBuild"`
-	// Tier is the one that the specification is written for.
+	// Tier is the tier that the specification is written for.
 	Tier int `json:"tier"`
 	// Tiers list the sections that each tier applies and the enforcement that results.
 	Tiers []Tier `json:"tiers"`
 
-	// Variables are those that the loader sets itself.
+	// Variables are the variables that the loader sets itself.
 	Variables []Variable `json:"variables"`
 	// Console is "own": the tool has a console that it shares with no process outside.
 	Console string `json:"console"`
@@ -45,7 +45,7 @@ type Spec struct {
 
 // Tier is a choice of means.
 type Tier struct {
-	// Tier is 0 for a job alone and 1 for an AppContainer.
+	// Tier is 0 for just a job and 1 for an AppContainer.
 	Tier int    `json:"tier"`
 	Name string `json:"name"` // "job" or "appcontainer"
 	// Boundary is true where the tool cannot get around the applied sections.
@@ -68,8 +68,8 @@ type Weakest struct {
 	Process  string `json:"process"`  // other processes
 }
 
-// Variable is a name and a value in which symbols stand for places: ${home} for the one that
-// the document names, the others for places and facts of the machine that only the loader knows.
+// Variable is a name and a value in which symbols stand for places: ${home} for the home that the document names, the
+// others for places and facts of the machine that only the loader knows.
 type Variable struct {
 	Name  string `json:"name"`  // of the variable
 	Value string `json:"value"` // with symbols
@@ -104,7 +104,7 @@ type Token struct {
 	Restricted RestrictedToken `json:"CreateRestrictedToken"` // made from the user's token
 	// Integrity is the most that the token has.
 	Integrity string `json:"TokenIntegrityLevel"`
-	// DefaultDACL is the list of objects that are made without one; ${user} stands for the
+	// DefaultDACL is the list of objects that are made without an access list; ${user} stands for the
 	// user's identifier.
 	DefaultDACL string `json:"TokenDefaultDacl"`
 }
@@ -130,7 +130,7 @@ type AppContainer struct {
 	ChildProcessPolicy string `json:"PROC_THREAD_ATTRIBUTE_CHILD_PROCESS_POLICY,omitempty"`
 }
 
-// SecurityCapabilities name the AppContainer. The identifier is that of the name as written; a
+// SecurityCapabilities name the AppContainer. The identifier belongs to the name as written; a
 // loader appends the run to the name and derives its own (RunName).
 type SecurityCapabilities struct {
 	AppContainerName string   `json:"AppContainerName"` // before the run is appended
@@ -145,7 +145,7 @@ type FileAccess struct {
 	// Hold is the way in which the loader opens the objects of entries.
 	Hold Hold `json:"hold"`
 	// Strip are identifiers that match the tool besides its own; a protected list
-	// loses their entries too, and an inherited one that has any is refused.
+	// loses their entries too, and an inherited list that has any is refused.
 	Strip  []string        `json:"strip"`
 	Grants map[Grant]Lists `json:"grants"` // the entries for each word
 	// Entries are in the order of the tree: parents before their children.
@@ -179,8 +179,8 @@ type DACL string
 const (
 	// DACLGrant adds the entries to the list; inherited entries stay.
 	DACLGrant DACL = "grant"
-	// DACLProtected cuts inheritance, drops every entry that matches the tool, keeps
-	// those of users and groups, and adds the entries.
+	// DACLProtected cuts inheritance, drops every entry that matches the tool, keeps the entries of users and groups,
+	// and adds the entries.
 	DACLProtected DACL = "protected"
 )
 
@@ -246,7 +246,7 @@ type Network struct {
 	Mode string `json:"mode"` // "closed"
 	// Services enforce it; a loader refuses to start while one of them is not running.
 	Services []string `json:"services"`
-	// Rules are those of the policy; none of them opens anything.
+	// Rules are the rules of the policy; none of them opens anything.
 	Rules []NetRule `json:"rules"`
 }
 

@@ -14,7 +14,7 @@ func (u UIRestrictions) Value() (uint32, error) { return bits(uiRestrictions, u.
 // Value is the value of the flags of CreateRestrictedToken.
 func (r RestrictedToken) Value() (uint32, error) { return bits(tokenFlags, r.Flags) }
 
-// DisablesPrivileges reports whether all privileges but that of traversing go.
+// DisablesPrivileges reports whether all privileges but traversing go.
 func (r RestrictedToken) DisablesPrivileges() bool {
 	v, err := r.Value()
 	return err == nil && v&tokenFlags[0].value != 0

@@ -16,11 +16,11 @@ import (
 // made, carried along when it is moved. Of the list only entries that match the tool's package
 // count, and only those that allow.
 //
-// Two kinds of program ask. Ordinary ones use the generic rights of the Win32 interface: a
-// granted operation must work for them. Frugal ones ask for the one bit that an operation
+// Two kinds of program ask. Ordinary programs use the generic rights of the Win32 interface: a
+// granted operation must work for them. Frugal programs ask for the only bit that an operation
 // takes, as the native interface allows: a withheld operation must be withheld from them.
 //
-// The handles of a loader are left out: they refuse more, and the lists alone must withhold
+// The handles of a loader are left out: they refuse more, and the lists by themselves must withhold
 // enough without them. So are the lists of the users, which the system checks as well.
 type Volume struct {
 	// Frugal says which kind of program asks.
@@ -53,7 +53,7 @@ type granted struct {
 
 // Mount gives the objects of a volume their access lists, as a loader does at the start.
 // Objects are by path, spelled as in the specification, with their kind: a File or a Dir. An
-// object without a parent in the map has one elsewhere, with nothing in its list.
+// object without a parent in the map has a parent elsewhere, with nothing in its list.
 func (s *Spec) Mount(objects map[string]ir.NodeKind) (*Volume, error) {
 	v := &Volume{grants: map[Grant]granted{}, objects: map[string]*object{}}
 	for word, l := range s.Files.Grants {
@@ -188,10 +188,9 @@ func (v *Volume) rights(key string) uint32 {
 }
 
 // opens reports whether an object can be opened: by an ordinary program with the
-// rights it asks for and the two that CreateFile adds, by a frugal one with any of the
-// rights that will do. The directory above gives two more: DELETE with
-// FILE_DELETE_CHILD, and FILE_READ_ATTRIBUTES where it may be listed ([MS-FSA]
-// 2.1.5.1.2.1).
+// rights it asks for and the two that CreateFile adds, by a frugal program with any of the rights that will do. The
+// directory above gives two more: DELETE with FILE_DELETE_CHILD, and FILE_READ_ATTRIBUTES where it may be listed
+// ([MS-FSA] 2.1.5.1.2.1).
 func (v *Volume) opens(key string, asked symbol, will ...symbol) bool {
 	have, above := v.rights(key), v.rights(parentOf(key))
 	if above&fileDeleteChild.value != 0 {
@@ -259,7 +258,7 @@ func (v *Volume) adds(key string, kind ir.NodeKind) bool {
 	return v.objects[dir] != nil && v.objects[dir].kind == ir.Dir && v.rights(dir)&want == want
 }
 
-// Rename reports whether a name can be moved, over a file if there is one. Windows
+// Rename reports whether a name can be moved, over a file if a file is there. Windows
 // replaces no directory by a rename (learn.microsoft.com, "MoveFileExW").
 func (v *Volume) Rename(src, dst string) bool {
 	from, to := fold(src), fold(dst)

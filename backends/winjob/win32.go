@@ -43,7 +43,8 @@ var (
 var accessRights = []symbol{
 	fileReadData, fileListDirectory, fileWriteData, fileAddFile, fileAppendData, fileAddSubdirectory, fileReadEA,
 	fileWriteEA, fileExecute, fileTraverse, fileDeleteChild, fileReadAttributes, fileWriteAttributes, deleteObject,
-	readControl, writeDAC, writeOwner, synchronize, fileGenericRead, fileGenericWrite, fileGenericExecute, fileAllAccess,
+	readControl, writeDAC, writeOwner, synchronize, fileGenericRead, fileGenericWrite, fileGenericExecute,
+	fileAllAccess,
 }
 
 // Entries of access lists (winnt.h, ACE_HEADER).
@@ -73,9 +74,8 @@ var (
 
 var limitFlags = []symbol{limitJobTime, limitActiveProcess, limitJobMemory, limitDieOnException, limitKillOnClose}
 
-// uiRestrictions are the user interface limits of a job object (winnt.h). Handles
-// and global atoms are left alone: with them, shells fail to initialise, as the MXC
-// project documents.
+// uiRestrictions are the user interface limits of a job object (winnt.h). Handles and global atoms are left as they
+// are: with them, shells fail to initialise, as the MXC project documents.
 var uiRestrictions = []symbol{
 	{"JOB_OBJECT_UILIMIT_READCLIPBOARD", 0x2},
 	{"JOB_OBJECT_UILIMIT_WRITECLIPBOARD", 0x4},
@@ -85,16 +85,16 @@ var uiRestrictions = []symbol{
 	{"JOB_OBJECT_UILIMIT_EXITWINDOWS", 0x80},
 }
 
-// consoleUpdates are the revisions of builds that have the update of 12 October 2021, which keeps processes of AppContainers
-// from typing into consoles (CVE-2021-41346; KB5006672, KB5006667, KB5006670, KB5006699, KB5006674). Build 18362 was out of
-// service by then.
+// consoleUpdates are the revisions of builds that have the update of 12 October 2021, which keeps processes of
+// AppContainers from typing into consoles (CVE-2021-41346; KB5006672, KB5006667, KB5006670, KB5006699, KB5006674).
+// Build 18362 was out of service by then.
 var consoleUpdates = [...]struct{ build, least uint32 }{
 	{17763, 2237}, {18363, 1854}, {19041, 1288}, {19042, 1288}, {19043, 1288}, {20348, 288}, {22000, 258},
 }
 
-// ConsoleUpdated reports whether a build of Windows, in a revision, has that update. Builds that came later have it from the
-// beginning.
-// See RATIONALE D295.
+// ConsoleUpdated reports whether a build of Windows, in a revision, has that update. Builds that came later have it
+// from the beginning.
+// See decision D282.
 func ConsoleUpdated(build, revision uint32) bool {
 	for _, u := range consoleUpdates {
 		if u.build == build {
@@ -104,8 +104,8 @@ func ConsoleUpdated(build, revision uint32) bool {
 	return build > 19043
 }
 
-// tokenFlags are the flags for CreateRestrictedToken (securitybaseapi.h): all privileges but
-// that of traversing go, and the token counts as one of a limited user.
+// tokenFlags are the flags for CreateRestrictedToken (securitybaseapi.h): all privileges but traversing go, and the
+// token counts as a limited user's.
 var tokenFlags = []symbol{{"DISABLE_MAX_PRIVILEGE", 0x1}, {"LUA_TOKEN", 0x4}}
 
 // Opening a file so that no process can rename, delete or replace it meanwhile (fileapi.h;

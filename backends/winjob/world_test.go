@@ -14,7 +14,7 @@ import (
 )
 
 // world is a policy, the text emitted for it, and a host on which to ask both.
-// See RATIONALE D96.
+// See decision D77.
 type world struct {
 	view   *ir.View
 	target backends.Target
@@ -34,7 +34,7 @@ type fault struct {
 	ledger func(*ir.Row)
 }
 
-// compiled compiles a policy, with a fault if there is one, and reads the text back.
+// compiled compiles a policy, with a fault if a fault is given, and reads the text back.
 func compiled(t *ir.Tool, target backends.Target, f fault) (*world, string) {
 	out, err := Backend{}.Compile(t, target)
 	if err != nil {
@@ -198,7 +198,7 @@ func (w *world) populate(t *rapid.T, names []string) {
 	w.system()
 }
 
-// system adds a program in the system's directories and one elsewhere.
+// system adds a program in the system's directories and a program elsewhere.
 func (w *world) system() {
 	for _, a := range w.spec.Files.Ambient {
 		w.objects[a.Path] = ir.Dir

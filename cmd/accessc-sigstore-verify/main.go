@@ -155,7 +155,7 @@ func verified(signed verify.SignedEntity, trusted root.TrustedMaterial, identity
 
 // write signs the build with a key of this host. Its serial is the time at which the bundle was signed. By the
 // present time an earlier manifest that is put back with its bundle would be attested as the newest.
-// See RATIONALE D292.
+// See decision D276.
 func (o options) write(dir string, m *build.Manifest, manifest []byte, when time.Time) error {
 	data, err := signers.ReadSecret(o.attest)
 	if err != nil {

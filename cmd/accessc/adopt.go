@@ -165,7 +165,7 @@ func (c *adoptCmd) say(g *globals, l *adoptLayer, s adopt.Server) {
 
 // ownProgram is how a file starts this program: by its name where that finds it, so that a file in a
 // repository works for all who have it. Windows looks for a name in the directory of the client
-// first, which is the repository. See RATIONALE D173.
+// first, which is the repository. See decision D173.
 func ownProgram() string {
 	self, err := os.Executable()
 	if err != nil {

@@ -82,7 +82,7 @@ func (c *adoptCmd) layer(g *globals) (*adoptLayer, error) {
 }
 
 // addLocal adds the layer of this checkout.
-// See RATIONALE D465.
+// See decision D395.
 func (l *adoptLayer) addLocal(exists func(string) bool) {
 	dir, file := filepath.Split(filepath.FromSlash(localLayer))
 	l.local = &adoptLayer{

@@ -60,7 +60,7 @@ func (c *adoptCmd) try(g *globals, l *adoptLayer, servers []adopt.Server) error 
 
 // answer starts a server as its client does, and waits for the answer to the first message. It returns the last lines
 // of the server's and accessc's messages.
-// See RATIONALE D397.
+// See decision D395.
 func (l *adoptLayer) answer(s adopt.Server) ([]string, error) {
 	ctx, stop := context.WithTimeout(context.Background(), tryFor)
 	defer stop()

@@ -6,7 +6,7 @@ import "fmt"
 const completeCommand = "__complete"
 
 // completionCmd is "accessc completion".
-// See RATIONALE D100.
+// See decision D103.
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
 }

@@ -18,7 +18,7 @@ import (
 // names, wait for an approval and there is a terminal, it asks, and compiles again with the
 // approvals. The shown and the approved target are the same, and a symlink that was changed
 // meanwhile is not approved.
-// See RATIONALE D18.
+// See decision D18.
 func (g *globals) compileAsking(opts hostfacts.Options, ask bool, tools ...string) (*hostfacts.Result, error) {
 	res, err := hostfacts.Compile(opts)
 	if err != nil {

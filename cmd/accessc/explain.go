@@ -380,7 +380,7 @@ func policyOf(t *ir.Tool, facts ir.Facts) (*explain.Policy, error) {
 		return p, err
 	}
 	p.Ledger = out.Ledger
-	// The loader makes its filter from the same text. See RATIONALE D245.
+	// The loader makes its filter from the same text. See decision D94.
 	spec, err := landlock.Parse(out.Files[landlock.Backend{}.File()])
 	if err == nil && spec.Supervision != nil {
 		p.Traps = spec.Supervision.Traps

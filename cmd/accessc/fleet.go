@@ -102,7 +102,7 @@ func (c *fleetCmd) request(g *globals) (*fleet.Request, error) {
 
 // record sets the file of the record, unless that lies in a directory that is searched: the files there are not the
 // user's.
-// See RATIONALE D223.
+// See decision D223.
 func (c *fleetCmd) record(g *globals, req *fleet.Request) {
 	state, err := userdir.Root()
 	if err != nil {

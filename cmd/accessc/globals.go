@@ -112,7 +112,7 @@ func (g *globals) asking() *globals {
 }
 
 // committed leaves out the layers that are not committed.
-// See RATIONALE D38.
+// See decision D273.
 func (g *globals) committed() *globals {
 	out := *g
 	out.Shared = true

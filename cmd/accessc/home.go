@@ -198,7 +198,7 @@ func (c *homeClearCmd) clear(g *globals, dir userdir.Dir, homes []userdir.Privat
 
 // seize keeps tools from beginning to run with homes. One may have begun since the homes were listed, and
 // processes that a tool left behind hold no lock.
-// See RATIONALE D220.
+// See decision D220.
 func seize(homes []userdir.PrivateHome) (release func(), err error) {
 	if _, err := idle(homes); err != nil {
 		return nil, err

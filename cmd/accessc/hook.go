@@ -49,7 +49,7 @@ Exit status 0 with the answer on standard output; 2 for a refusal that the agent
 }
 
 // Run implements the command.
-// See RATIONALE D150.
+// See decision D150.
 func (c *hookRunCmd) Run(g *globals) error {
 	a, err := findAgent(c.Agent)
 	if err != nil {

@@ -24,7 +24,7 @@ type hookPolicy struct {
 }
 
 // policy compiles the policy of the directory in which an agent was started.
-// See RATIONALE D154.
+// See decision D146.
 func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
 	j, res, err := policies{g, c.Tool, c.Ruleset}.judge(e.Project)
 	if err != nil {

@@ -118,7 +118,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 
 // choose takes the tool that runs the agent's program where no flag names a tool, and says
 // how the hook judges.
-// See RATIONALE D391.
+// See decision D146.
 func (c *hookInstallCmd) choose(g *globals, a *settings.Agent) (string, error) {
 	program := a.Program()
 	if c.Tool != "" {
@@ -157,7 +157,7 @@ func writesTool(a *settings.Agent) string {
 		return "accessc init --agent " + a.Name + " writes a tool for it; then install the hook again"
 	}
 	return "accessc init has no tool for " + a.Title + ": write a [tools.NAME] with command = \"" + a.Program() +
-		"\" and access.fs, as docs/hooks.md has it; then install the hook again"
+		"\" and access.fs, as docs/agents.md has it; then install the hook again"
 }
 
 // judges refuses a tool or ruleset that the workspace does not have: the hook would refuse every event.

@@ -147,7 +147,7 @@ func (c *initCmd) agent(dir string) (*survey.Tool, error) {
 }
 
 // share lets the tool of an agent use the user's login, and returns how to make the link in the tool's home.
-// See RATIONALE D435.
+// See decision D194.
 func (c *initCmd) share(g *globals, t *survey.Tool) (link func() error, err error) {
 	switch {
 	case c.Login != "shared":
@@ -194,7 +194,7 @@ func place(t *survey.Tool) {
 }
 
 // add writes the tool for the agent behind the text of the policy that is there.
-// See RATIONALE D389.
+// See decision D416.
 func (c *initCmd) add(g *globals, dir string, agent *survey.Tool, link func() error) error {
 	const name = "accessc.toml"
 	root, err := os.OpenRoot(dir)

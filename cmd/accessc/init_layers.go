@@ -13,7 +13,7 @@ import (
 
 // fits reports why a text must not become the policy of a directory: other layers have a tool of one of the names,
 // and would change it, or all layers together have mistakes then. The text is compiled in place of the file.
-// See RATIONALE D431.
+// See decision D416.
 func (c *initCmd) fits(g *globals, dir string, text []byte, names []string) error {
 	now, path, err := c.compiled(g, dir, nil)
 	if err != nil {

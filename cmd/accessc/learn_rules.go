@@ -106,7 +106,7 @@ func (l *learner) teach(out *learned) error {
 // narrower is a policy that grants only those reads which the runs needed, in place of one that lets the new tool read the
 // workspace. The wide one stays where the narrow one would refuse more of the recorded operations, or permit more
 // elsewhere: rules on single files pin them, so that a move beside them may need a wider rule.
-// See RATIONALE D241.
+// See decision D177.
 func (l *learner) narrower(wide *learned) (*learned, error) {
 	reads, ok := narrowed(wide.planner, wide)
 	if !ok {

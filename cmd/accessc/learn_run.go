@@ -68,7 +68,7 @@ const maxAgain = 3
 
 // mayRepeat reports whether the command failed by itself, and rules that were written permit something that it was
 // refused: the run shows nothing of its further operations.
-// See RATIONALE D243.
+// See decision D187.
 func (l *learner) mayRepeat(found *learned, status int) bool {
 	refused := func(x lesson) bool {
 		return x.Plan != nil && slices.ContainsFunc(x.Plan.Added, func(a allow.Added) bool {
@@ -259,7 +259,7 @@ func protects(at ir.Location) bool {
 // exist (RFC 6761, 6.4). A policy with such rules has its requests carried by the egress proxy, which
 // judges hosts by name. Without a rule on a name the kernel refuses a socket, and nothing tells where
 // to. Empty where the policy names hosts anyway.
-// See RATIONALE D189.
+// See decision D187.
 func (l *learner) namesHosts() []string {
 	if l.tool == "" || l.policy != nil && slices.ContainsFunc(l.policy.Net, func(r ir.NetRule) bool { return r.Allow && !r.Listen && r.Host.Kind != ir.HostAddr }) {
 		return nil

@@ -151,7 +151,7 @@ func presetValues() []string {
 
 // commandWith is the name of the tool that a command with presets runs as. Each choice of presets
 // has a private home of its own, so that no other command reads an agent's login.
-// See RATIONALE D194.
+// See decision D194.
 func commandWith(chosen []*presets.Preset) string {
 	name := "command"
 	for _, p := range chosen {

@@ -73,7 +73,7 @@ access.fs = [{ path = "src", read = true, write = true }]
 // snippet is the first block of a language in a section of a document.
 func snippet(t *testing.T, doc []byte, section, language string) string {
 	t.Helper()
-	_, text, ok := strings.Cut(string(doc), "\n## "+section+"\n")
+	_, text, ok := strings.Cut(string(doc), "\n### "+section+"\n")
 	m := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$").FindStringSubmatch(text)
 	if !ok || m == nil {
 		t.Fatalf("no %s in the section %s", language, section)

@@ -67,7 +67,7 @@ type seat struct {
 
 // newSeat compiles a tool's policy to the artifact of this host, from which another process of
 // this program starts it.
-// See RATIONALE D138.
+// See decision D138.
 func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*seat, error) {
 	if err := approved(res, t); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ const unattended = "unattended"
 // confirmSensitive asks once in a session whether a tool may start although its rules reach
 // sensitive paths. Where it cannot or should not ask, it prints one warning and lets the tool
 // start, since the rules grant the access. The error says that the user refused.
-// See RATIONALE D21.
+// See decision D18.
 func (g *globals) confirmSensitive(res *hostfacts.Result, t *ir.Tool, ask bool) error {
 	reaches := res.Reaches(t)
 	if len(reaches) == 0 {

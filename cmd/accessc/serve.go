@@ -10,7 +10,7 @@ type serveCmd struct {
 // Help implements kong's detailed help.
 func (serveCmd) Help() string {
 	return `Starts tools, answers questions and tells of refusals for programs in any language: JSON-RPC in lines, which
-docs/serve.md describes. Configuration is read again when it has changed. A tool ends with the client that has
+docs/hosts.md describes. Configuration is read again when it has changed. A tool ends with the client that has
 started it.
 
   accessc serve --stdio             for the program that starts it; a pair of sockets in place of pipes carries descriptors

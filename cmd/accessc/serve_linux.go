@@ -314,7 +314,7 @@ func (h *serveHost) allowed(s *serve.Start) error {
 }
 
 // unreachable refuses a tool that could connect to the socket of this server, or put another in its place.
-// See RATIONALE D237.
+// See decision D238.
 func (h *serveHost) unreachable(t *ir.Tool) error {
 	if h.socket == "" {
 		return nil

@@ -282,7 +282,7 @@ func TestServeAsks(t *testing.T) {
 // TestServePage: the answers on the protocol's page are those of the server.
 func TestServePage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/serve.md")
+	page, err := os.ReadFile("../../docs/hosts.md")
 	if err != nil {
 		t.Fatal(err)
 	}

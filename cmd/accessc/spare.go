@@ -18,7 +18,7 @@ const known = 1000
 // spare lets the heap grow by spareHeap between two collections, or to twice the live one if that is more. A
 // percentage holds for one size of the heap, so it is set anew after each collection: each removes the object without
 // any reference, whose cleanup is the next call.
-// See RATIONALE D198.
+// See decision D246.
 func spare() {
 	debug.SetGCPercent(known)
 	// The goal is the live heap and that percentage of it. Package runtime/metrics has the size itself, but takes 0.1 ms

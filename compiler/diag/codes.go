@@ -10,7 +10,7 @@ import (
 // Code is the stable identifier of a kind of finding. A code is never reused.
 type Code string
 
-// The codes. docs/checks.md shows a failing and a fixed example of each.
+// The codes. docs/checks.md shows a failing example of each; golden/fixed.txt has it repaired where that page does not.
 const (
 	BadTOML         Code = "ACC001"
 	Unreadable      Code = "ACC002"

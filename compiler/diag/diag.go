@@ -32,7 +32,7 @@ func (s Severity) String() string {
 	}
 }
 
-// Diagnostic is one finding. Code, Message and Severity follow from the code's
+// Diagnostic is a finding. Code, Message and Severity follow from the code's
 // entry in the registry; use New.
 type Diagnostic struct {
 	Code     Code     // the kind of finding
@@ -65,7 +65,7 @@ func New(code Code, at ir.Pos, span int) Diagnostic {
 	return Diagnostic{Code: code, Severity: e.severity, Message: e.title, At: at, Span: span}
 }
 
-// List is the findings of one run.
+// List is the findings of a run.
 type List []Diagnostic
 
 // Add appends findings.
@@ -87,8 +87,7 @@ func (l List) Count(s Severity) int {
 	return n
 }
 
-// Sort orders findings by place and drops exact repetitions, which arise when one
-// file reaches a tool along two ways.
+// Sort orders findings by place and drops exact repetitions, which arise when a file reaches a tool along two ways.
 func (l *List) Sort() {
 	slices.SortStableFunc(*l, func(a, b Diagnostic) int {
 		return cmp.Or(

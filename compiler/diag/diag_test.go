@@ -140,7 +140,7 @@ func TestJSON(t *testing.T) {
 
 func asNamed(file string) (string, bool) { return file, !strings.HasPrefix(file, "--") }
 
-// TestNoFile: a key that was set is in no file. As the URI of one it makes a SARIF log
+// TestNoFile: a key that was set is in no file. As the URI of a file it makes a SARIF log
 // invalid, so the message names it.
 func TestNoFile(t *testing.T) {
 	d := diag.New(diag.BadSet, ir.Pos{File: "--set[0]", Line: 1, Col: 2}, 1)

@@ -42,7 +42,7 @@ func TestSourceFillsNoLine(t *testing.T) {
 	})
 }
 
-// TestLongRuns: long runs of blanks are counted, and short ones stay as they are.
+// TestLongRuns: long runs of blanks are counted, and short runs stay as they are.
 func TestLongRuns(t *testing.T) {
 	short := strings.Repeat(" ", 12) + "a = 1" + strings.Repeat(" ", 20) + "# b"
 	for line, want := range map[string]string{

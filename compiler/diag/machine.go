@@ -53,7 +53,7 @@ type jsonRelated struct {
 	Note   string `json:"note"`
 }
 
-// maxSource bounds the source lines in JSON, in bytes: a longer one is left out.
+// maxSource bounds the source lines in JSON, in bytes: a longer line is left out.
 const maxSource = 4096
 
 // WriteJSON renders findings as one JSON object.
@@ -117,7 +117,8 @@ func WriteGitHub(w io.Writer, l List, places Places) error {
 		if d.Severity == Note {
 			level = "notice"
 		}
-		_, err := fmt.Fprintf(w, "::%s %stitle=%s::%s\n", level, at.String(), prop.Replace(string(d.Code)), data.Replace(d.sentence(places)))
+		_, err := fmt.Fprintf(w, "::%s %stitle=%s::%s\n", level, at.String(), prop.Replace(string(d.Code)),
+			data.Replace(d.sentence(places)))
 		if err != nil {
 			return err
 		}
@@ -125,7 +126,7 @@ func WriteGitHub(w io.Writer, l List, places Places) error {
 	return nil
 }
 
-// sentence puts a finding into one paragraph, for formats that have only one.
+// sentence puts a finding into one paragraph, for formats that have only one text.
 func (d Diagnostic) sentence(places Places) string {
 	s := d.Message
 	if d.Label != "" {

@@ -114,7 +114,7 @@ func (t Text) hint(b *strings.Builder, hint, pad string) {
 	}
 }
 
-// own is a line of a hint: one that is to be copied keeps its blanks.
+// own is a line of a hint: a line that is to be copied keeps its blanks.
 func own(line string) string {
 	if strings.HasPrefix(line, " ") {
 		return visible.Text(line)
@@ -140,7 +140,7 @@ func (t Text) wrap(text string, indent int) []string {
 }
 
 // snippet shows the source line with a caret below what was found. Without a line
-// the label alone is shown.
+// only the label is shown.
 func (t Text) snippet(b *strings.Builder, q *quote, d Diagnostic, pad, color string) {
 	line, ok := q.find(d.At)
 	if !ok {
@@ -197,7 +197,7 @@ const minLabel = 40
 // maxShown bounds how much of a long source line is shown, in characters.
 const maxShown = 120
 
-// window returns the part of a line that is worth showing, made printable, a tab as one blank and long runs of blanks
+// window returns the part of a line that is worth showing, made printable, a tab as a blank and long runs of blanks
 // by their number, and where the caret goes in it: its offset and its length in characters.
 func (t Text) window(line string, start, end, indent int) (shown string, offset, length int) {
 	most := maxShown

@@ -26,7 +26,7 @@ const (
 	braces
 	// brackets is an array written as a value.
 	brackets
-	// blocks is an array of tables, one [[header]] each.
+	// blocks is an array of tables, each with a [[header]].
 	blocks
 )
 
@@ -46,7 +46,7 @@ type node struct {
 	depth, written int
 	// pieces are the sections that make an item of blocks, whole lines each.
 	pieces []span
-	// head is where the line after a table's own header starts, 0 for a table without one.
+	// head is where the line after a table's own header starts, 0 for a table without a header.
 	head int
 }
 
@@ -201,7 +201,8 @@ func (d *document) value(n *unstable.Node, start, depth int) (*node, error) {
 
 // elements reads the elements between two brackets. The parser records the positions of
 // scalars, and between two elements there is nothing but space, comments and a comma.
-func (d *document) elements(v *node, n *unstable.Node, left, right byte, read func(*unstable.Node, int) (*node, error)) error {
+func (d *document) elements(v *node, n *unstable.Node, left, right byte,
+	read func(*unstable.Node, int) (*node, error)) error {
 	pos := v.at.start
 	if pos >= len(d.text) || d.text[pos] != left {
 		return errShape
@@ -266,7 +267,7 @@ func (d *document) skipTrivia(i int) int {
 // lineStart returns where the line of an offset starts.
 func (d *document) lineStart(i int) int { return bytes.LastIndexByte(d.text[:i], '\n') + 1 }
 
-// lineEnd returns where the line after that of an offset starts.
+// lineEnd returns where the line after an offset's line starts.
 func (d *document) lineEnd(i int) int {
 	if n := bytes.IndexByte(d.text[i:], '\n'); n >= 0 {
 		return i + n + 1

@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
-// Field is one key of an item; Value is TOML.
+// Field is a key of an item; Value is TOML.
 type Field struct {
 	Key, Value string // the key as written, and its value
 }
@@ -42,7 +42,8 @@ func (it Item) lines() []string {
 
 // block writes the item below a header of its own.
 func (it Item) block(path []string, newline string, notes []string) string {
-	return comments("", newline, notes) + strings.Join(append([]string{"[[" + dotted(path) + "]]"}, it.lines()...), newline) + newline
+	lines := append([]string{"[[" + dotted(path) + "]]"}, it.lines()...)
+	return comments("", newline, notes) + strings.Join(lines, newline) + newline
 }
 
 func dotted(path []string) string {
@@ -66,7 +67,8 @@ func Append(text []byte, path []string, item Item, notes ...string) ([]byte, err
 		case n == len(path) && at.shape == brackets:
 			return d.appendElement(at, item.inline(), notes...), nil
 		case n < len(path) && at.inline != nil:
-			return d.appendElement(at.inline, dotted(path[at.inline.depth:])+" = ["+d.within(at.inline, item, notes)+"]"), nil
+			list := "[" + d.within(at.inline, item, notes) + "]"
+			return d.appendElement(at.inline, dotted(path[at.inline.depth:])+" = "+list), nil
 		case n < len(path) && at.shape == open:
 			return d.appendSection(path, item, notes), nil
 		default:
@@ -75,7 +77,7 @@ func Append(text []byte, path []string, item Item, notes ...string) ([]byte, err
 	})
 }
 
-// Remove returns the document without one item of the list at a path. index counts the
+// Remove returns the document without an item of the list at a path. index counts the
 // items from 0.
 func Remove(text []byte, path []string, index int) ([]byte, error) {
 	return edit(text, removed(index).at(path), func(d *document) ([]change, error) {
@@ -90,7 +92,7 @@ func Remove(text []byte, path []string, index int) ([]byte, error) {
 	})
 }
 
-// Extend returns the document with further fields in one item of the list at a path. index counts
+// Extend returns the document with further fields in an item of the list at a path. index counts
 // the items from 0. A field that the item has is an error. The notes become comments above the item.
 func Extend(text []byte, path []string, index int, fields Item, notes ...string) ([]byte, error) {
 	return edit(text, extended(path, index, fields), func(d *document) ([]change, error) {
@@ -125,14 +127,16 @@ func Set(text []byte, path []string, field Field, notes ...string) ([]byte, erro
 		case n == len(path) && at.shape == braces:
 			return append(d.above(at.inline.at.start, notes), d.appendElement(at, key+" = "+field.Value)...), nil
 		case at.inline != nil && at.shape == open || n < len(path) && at.shape == braces:
-			return append(d.above(at.inline.at.start, notes), d.appendElement(at.inline, dotted(path[at.inline.depth:])+"."+key+" = "+field.Value)...), nil
+			return append(d.above(at.inline.at.start, notes),
+				d.appendElement(at.inline, dotted(path[at.inline.depth:])+"."+key+" = "+field.Value)...), nil
 		case at.shape != open:
 			return nil, fmt.Errorf("%s is not a table", dotted(path[:n]))
 		case n == len(path):
 			return d.appendKey(at, path, field, notes), nil
 		default:
 			nl := d.newline()
-			return d.appendText(comments("", nl, notes) + "[" + dotted(path) + "]" + nl + key + " = " + field.Value + nl), nil
+			return d.appendText(comments("", nl, notes) + "[" + dotted(path) + "]" + nl + key + " = " +
+				field.Value + nl), nil
 		}
 	})
 }
@@ -146,7 +150,7 @@ type change struct {
 func insert(at int, text string) change { return change{span{at, at}, text} }
 
 // edit applies changes to the text, and compares the content before and after.
-// See RATIONALE D33.
+// See decision D97.
 func edit(text []byte, met check, changes func(*document) ([]change, error)) ([]byte, error) {
 	before, finding := source.Parse("", text)
 	if finding != nil {

@@ -223,7 +223,7 @@ func same(t interface{ Fatalf(string, ...any) }, got []byte, want map[string]any
 	}
 }
 
-// added reports whether new is old with one text put in, and a comma at most.
+// added reports whether new is old with a text put in, and a comma at most.
 func added(old, new string) bool {
 	if once(old, new) {
 		return true
@@ -287,7 +287,7 @@ func TestAnyEdits(t *testing.T) {
 	})
 }
 
-// step makes one edit and checks it.
+// step makes an edit and checks it.
 func step(t *rapid.T, doc []byte) []byte {
 	want := decode(t, doc)
 	list := items(want, fs)

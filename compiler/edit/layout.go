@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
-// newline is the line ending of the document: that of its first line.
+// newline is the line ending of the document, taken from its first line.
 func (d *document) newline() string {
 	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
 		return "\r\n"
@@ -34,7 +34,7 @@ func (d *document) appendText(text string) []change {
 	return []change{insert(end, text)}
 }
 
-// appendBlock adds a block behind the last one of its list, and behind the comments that follow
+// appendBlock adds a block behind the last block of its list, and behind the comments that follow
 // it without a blank line, unless they belong to the next block.
 func (d *document) appendBlock(list *node, path []string, item Item, notes []string) []change {
 	pieces := list.inner[len(list.inner)-1].pieces
@@ -58,7 +58,7 @@ func (d *document) appendBlock(list *node, path []string, item Item, notes []str
 }
 
 // appendKey adds a key to an open table: behind the last of its keys that is written with a value,
-// on a line like that one's, behind the table's header, or in a section of its own.
+// on a line like that key's, behind the table's header, or in a section of its own.
 func (d *document) appendKey(at *node, path []string, field Field, notes []string) []change {
 	var last *node
 	for _, v := range at.keys {
@@ -99,7 +99,7 @@ func (d *document) comment(i int) bool {
 func (d *document) blank(i int) bool { return strings.TrimSpace(string(d.text[i:d.lineEnd(i)])) == "" }
 
 // removeBlock takes the lines of a block out, and a blank line with each piece where
-// there would be two, or one at an end of the document.
+// there would be two, or a blank line at an end of the document.
 func (d *document) removeBlock(item *node) []change {
 	var out []change
 	for _, p := range item.pieces {
@@ -118,8 +118,8 @@ func (d *document) removeBlock(item *node) []change {
 	return out
 }
 
-// appendElement adds an element behind the last one between two brackets: on a line of
-// its own if that one has one, or if there are notes.
+// appendElement adds an element behind the last element between two brackets: on a line of its own if that element has
+// a line of its own, or if there are notes.
 func (d *document) appendElement(list *node, text string, notes ...string) []change {
 	closing := list.at.end - 1
 	if len(list.inner) == 0 {
@@ -172,12 +172,13 @@ func (d *document) removeElement(list *node, index int) []change {
 		c := list.inner[index-1].comma
 		out = append(out, change{span{c, c + 1}, ""})
 	}
-	if start, end := d.lineStart(at.start), d.lineEnd(at.end); d.skipSpace(start) == at.start && d.skipTrivia(at.end) >= end {
+	start, end := d.lineStart(at.start), d.lineEnd(at.end)
+	if d.skipSpace(start) == at.start && d.skipTrivia(at.end) >= end {
 		return append(out, change{span{start, end}, ""})
 	}
 	after := d.skipSpace(at.end)
 	if after == list.at.end-1 {
-		// The last one: the space in front of it goes, up to a comment.
+		// The last element: the space in front of it goes, up to a comment.
 		before := bytes.TrimRight(d.text[:at.start], " \t")
 		if lines := bytes.TrimRight(before, " \t\r\n"); index > 0 && len(lines) == list.inner[index-1].comma+1 {
 			before = lines

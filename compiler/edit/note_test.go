@@ -40,7 +40,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestNotesChangeNothing: a text with any note says the same as the one without.
+// TestNotesChangeNothing: a text with any note says the same as the text without.
 func TestNotesChangeNothing(t *testing.T) {
 	for _, tt := range cases {
 		for _, note := range []string{"n", "]\n[evil]\r\nx = 1", "\"\"\"", "\x00\xff\u2028 }", ""} {

@@ -7,8 +7,8 @@ import (
 	"github.com/accessc/accessc/compiler/merge"
 )
 
-// TestReplaceKeepsDedup: a list in place of the earlier ones says nothing about duplicates, so what those said
-// still counts.
+// TestReplaceKeepsDedup: a list in place of the earlier lists says nothing about duplicates, so what they said still
+// counts.
 func TestReplaceKeepsDedup(t *testing.T) {
 	got := over(list{After: []int{9}, Dedup: merge.On}, list{After: []int{1, 2, 1}, Replace: true})
 	if got.Dedup != merge.On || !slices.Equal(got.Items(), []int{1, 2}) {

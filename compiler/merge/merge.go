@@ -6,7 +6,7 @@
 // order stays and none of them is a mere default.
 package merge
 
-// Tri is a switch that can be left alone.
+// Tri is a switch that can be left unset.
 type Tri uint8
 
 // The positions of a Tri.
@@ -16,18 +16,18 @@ const (
 	Off
 )
 
-// List is one layer's part of a list of items, or several layers' merged.
+// List is a layer's part of a list of items, or several layers' merged.
 type List[T any] struct {
-	// Before and After are the items in front of and behind those of the layers below.
+	// Before and After are the items in front of and behind the items of the layers below.
 	Before, After []T
 	// Replace drops the items of the layers below.
 	Replace bool
-	// Stated is true when the layer wrote a strategy: an empty list with one is a
-	// list, an empty list without is none.
+	// Stated is true when the layer wrote a strategy: an empty list with a strategy is a list, an empty list without is
+	// none.
 	Stated bool
-	// Dedup drops later items that equal an earlier one.
+	// Dedup drops later items that equal an earlier item.
 	Dedup Tri
-	// Default marks a value that gives way to any later one.
+	// Default marks a value that gives way to any later value.
 	Default bool
 }
 

@@ -56,7 +56,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// drawList generates a layer that is no default. Dedup is switched on or left alone:
+// drawList generates a layer that is no default. Dedup is switched on or left as it is:
 // switching it off again forgets the dropped items, in any grouping.
 func drawList(t *rapid.T, name string) list {
 	items := rapid.SliceOfN(rapid.IntRange(0, 3), 0, 3).Draw(t, name)

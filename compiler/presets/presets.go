@@ -2,8 +2,8 @@
 //
 // A preset is a file of TOML: its version, a sentence about its purpose, and rules, each with its
 // reason. It has rules that grant, about places of the user's home, hosts and variables, and none that grants something
-// in the workspace: there it closes names alone.
-// See RATIONALE D190, D482.
+// in the workspace: there it only closes names.
+// See decisions D190 and D416.
 package presets
 
 import (
@@ -28,7 +28,7 @@ type Preset struct {
 	Name    string // without the prefix "preset:"
 	Version int64  // from 1
 	Purpose string // a sentence
-	// File is the text, whose name is that of the preset with its version, and Rules its root table.
+	// File is the text, whose name is the preset's with its version, and Rules its root table.
 	File  *source.File
 	Rules *source.Table
 }
@@ -43,7 +43,7 @@ func Names() []string {
 	return out
 }
 
-// found are the presets that were read, by name: many tools may extend one.
+// found are the presets that were read, by name: many tools may extend the same preset.
 var found sync.Map
 
 // Find returns the preset of a name, nil if there is none. A file that is malformed is a finding,
@@ -98,7 +98,8 @@ func Beside(place string) []string {
 		return out
 	}
 	for _, name := range Names() {
-		if p, _ := Find(name); p != nil && !slices.Contains(out, name) && slices.ContainsFunc(p.places(), func(at string) bool { return path.Dir(at) == dir }) {
+		if p, _ := Find(name); p != nil && !slices.Contains(out, name) &&
+			slices.ContainsFunc(p.places(), func(at string) bool { return path.Dir(at) == dir }) {
 			out = append(out, name)
 		}
 	}
@@ -112,13 +113,15 @@ func (p *Preset) places() (out []string) {
 		return nil
 	}
 	for _, r := range rules.Array {
-		out = append(out, r.Table.Get("path").Text) // the tests hold that each rule has one
+		out = append(out, r.Table.Get("path").Text) // the tests hold that each rule has a reason
 	}
 	return out
 }
 
 func (p *Preset) about(place string) bool {
-	return slices.ContainsFunc(p.places(), func(at string) bool { return place == at || strings.HasPrefix(place, at+"/") })
+	return slices.ContainsFunc(p.places(), func(at string) bool {
+		return place == at || strings.HasPrefix(place, at+"/")
+	})
 }
 
 // Text is the file as it ships.

@@ -21,7 +21,7 @@ var keys = map[string]struct{ may, must []string }{
 	"env": {[]string{"name", "read", "value", "place", "reason"}, []string{"name", "read", "reason"}},
 }
 
-// byName are those of a rule that closes names in the workspace.
+// byName are the fields of a rule that closes names in the workspace.
 var byName = []string{"path", "names", "reason"}
 
 // agents are the presets of whole agents.
@@ -178,7 +178,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestHosts: a preset that grants files opens no host, unless it is that of an agent; hosts are
+// TestHosts: a preset that grants files opens no host, unless it is the preset of an agent; hosts are
 // exact and reached by https.
 func TestHosts(t *testing.T) {
 	each(t, func(t *testing.T, p *presets.Preset) {
@@ -245,7 +245,7 @@ func TestFind(t *testing.T) {
 
 // TestAgentsKeepNothingShared: an agent has a home of its own, and reaches none of its directories in
 // the user's but programs.
-// See RATIONALE D194.
+// See decision D194.
 func TestAgentsKeepNothingShared(t *testing.T) {
 	for _, name := range agents {
 		p, _ := presets.Find(name)

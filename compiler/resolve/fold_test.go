@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestFold: every letter and texts of letters are folded as by golang.org/x/text, except that this exchanges the small and
-// large letters of Cherokee (v0.43.0), which leaves them different.
+// TestFold: every letter and texts of letters are folded as by golang.org/x/text, except that this exchanges the small
+// and large letters of Cherokee (v0.43.0), which leaves them different.
 func TestFold(t *testing.T) {
 	fold := cases.Fold()
 	cherokee := func(r rune) bool { return unicode.Is(unicode.Cherokee, r) }

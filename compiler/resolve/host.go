@@ -14,7 +14,7 @@ import (
 )
 
 // profile maps names as lookups do (UTS 46, non-transitional). Underscores are let
-// through: they occur in service names, and no other host is reached by one.
+// through: they occur in service names, and a name with an underscore reaches no other host.
 func profile() *idna.Profile {
 	return profileOnce.Get(func() *idna.Profile {
 		return idna.New(
@@ -88,7 +88,8 @@ func name(s string) (ir.Host, error) {
 	trimmed := strings.TrimSuffix(s, ".")
 	ascii, err := profile().ToASCII(trimmed)
 	if err != nil {
-		return ir.Host{}, fmt.Errorf("found a name that DNS does not take (%s)", strings.TrimPrefix(err.Error(), "idna: "))
+		return ir.Host{}, fmt.Errorf("found a name that DNS does not take (%s)",
+			strings.TrimPrefix(err.Error(), "idna: "))
 	}
 	ascii = strings.ToLower(ascii)
 	for i := range len(ascii) {
@@ -100,7 +101,8 @@ func name(s string) (ir.Host, error) {
 		return ir.Host{Kind: ir.HostAddr, Addr: a}, nil
 	}
 	if numeric(ascii) {
-		return ir.Host{}, errors.New("found a number that is not an IPv4 address in its canonical form, expected a.b.c.d")
+		return ir.Host{}, errors.New("found a number that is not an IPv4 address in its canonical form, " +
+			"expected a.b.c.d")
 	}
 	return ir.Host{Kind: ir.HostName, Name: ascii}, nil
 }

@@ -36,13 +36,13 @@ type TextError struct {
 func (e *TextError) Error() string { return e.Why }
 
 // maxPath bounds a rule's path in bytes: Seatbelt reads string literals of at most
-// about a thousand (docs/platforms/macos.md), and the root comes in front.
+// about a thousand (backends/seatbelt), and the root comes in front.
 const maxPath = 800
 
 // CheckText refuses text that some target cannot write or would read differently: control
 // characters (Seatbelt profiles, terminals), backslashes (separators on Windows), double quotes
 // (impossible on Windows, escapes everywhere else), invalid UTF-8, and paths that are too long.
-// See RATIONALE D14.
+// See decision D12.
 func CheckText(p string) error {
 	if len(p) > maxPath {
 		return &TextError{fmt.Sprintf("found %d bytes, expected at most %d", len(p), maxPath)}
@@ -65,7 +65,7 @@ func CheckText(p string) error {
 
 // Lexical collapses a workspace-relative path without looking at the disk. The
 // workspace root is the empty path.
-// See RATIONALE D9.
+// See decision D108.
 func Lexical(p string) (string, error) {
 	if p == "" {
 		return "", ErrEmpty
@@ -83,10 +83,10 @@ func Lexical(p string) (string, error) {
 	return c, nil
 }
 
-// RuleName collapses the path of a rule without looking at the disk: one of the user's home, "~"
-// or "~/x", an absolute one, or one of the workspace, whose root is the empty path. Only names of
-// the first two kinds are Direct.
-// See RATIONALE D180.
+// RuleName collapses the path of a rule without looking at the disk: a path of the user's home, "~" or "~/x", an
+// absolute path, or a path of the workspace, whose root is the empty path. Only names of the first two kinds are
+// Direct.
+// See decision D180.
 func RuleName(p string) (string, error) {
 	switch {
 	case strings.HasPrefix(p, "$"):

@@ -93,7 +93,7 @@ func TestRule(t *testing.T) {
 	}
 }
 
-// TestRuleOutside: paths of the home and absolute ones are collapsed by themselves; a "~" further
+// TestRuleOutside: paths of the home and absolute paths are collapsed by themselves; a "~" further
 // on in a path is a name.
 func TestRuleOutside(t *testing.T) {
 	r, dir := tree(t)

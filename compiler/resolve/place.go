@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Resolver evaluates paths against one workspace.
+// Resolver evaluates paths against a workspace.
 type Resolver struct {
 	// Disk looks the paths up.
 	Disk *Disk
@@ -54,7 +54,7 @@ func (r *Resolver) Part(dir string) *Resolver {
 type RulePath struct {
 	// Lexical is the path with ".." collapsed and symlinks unresolved.
 	Lexical string
-	// Direct is true of a path in the user's home and of an absolute one.
+	// Direct is true of a path in the user's home and of an absolute path.
 	Direct bool
 	// Inside is true when it leads to a place in the workspace, At.
 	Inside bool
@@ -67,11 +67,11 @@ type RulePath struct {
 	Broken bool
 	// Over are the symlinks that it leads over, by the canonical directories that they are in.
 	Over []string
-	// Links are those of the workspace.
+	// Links are the symlinks of the workspace.
 	Links []ir.Location
 }
 
-// Rule evaluates the path of a rule. Errors are those of RuleName, ErrNoHome, ErrLoop, a
+// Rule evaluates the path of a rule. Errors are the errors of RuleName, ErrNoHome, ErrLoop, a
 // *TextError, or an error of the disk.
 func (r *Resolver) Rule(written string) (RulePath, error) {
 	out, err := Spelling(written)
@@ -140,7 +140,7 @@ func (r *Resolver) abs(lexical string) string {
 // Asked evaluates a path that a tool is asked to act on. With follow, the last
 // component is resolved as by open(2); without, it is the name itself, which
 // unlink(2) and rename(2) act on.
-// See RATIONALE D2.
+// See decision D1.
 func (r *Resolver) Asked(p string, follow bool, b *ir.Bindings) (ir.Place, ir.NodeKind, error) {
 	if name, abs, ok := Outside(p, r.Home, b); ok {
 		place, kind, err := r.Kernel(abs, follow, b)
@@ -165,7 +165,7 @@ func (r *Resolver) Asked(p string, follow bool, b *ir.Bindings) (ir.Place, ir.No
 // Outside reads a path that a rule names by itself: the path as rules spell it, and absolute,
 // below the target of the rule. An absolute path of the home, as a shell makes one of "~/x", is
 // read as such.
-// See RATIONALE D181.
+// See decision D108.
 func Outside(p, home string, b *ir.Bindings) (name, abs string, ok bool) {
 	asked, err := Spelling(filepath.ToSlash(p))
 	if err != nil || !asked.Direct {

@@ -19,8 +19,8 @@ import (
 type Question struct {
 	// Verb is one of the verbs below, such as "read".
 	Verb string
-	// Method is that of a request of "connect", empty for one that no rule names.
-	// See RATIONALE D108.
+	// Method is the method of a request of "connect", empty for a method that no rule names.
+	// See decision D108.
 	Method string
 	// Operands are the paths, the URL, the address, the variable, or the program.
 	Operands []string
@@ -37,7 +37,8 @@ var verbs = []struct {
 	{"read", 1, "PATH"}, {"create", 1, "PATH"}, {"update", 1, "PATH"}, {"delete", 1, "PATH"}, {"execute", 1, "PATH"},
 	{"copy", 2, "SRC DST"}, {"rename", 2, "SRC DST"}, {"link", 2, "SRC DST"}, {"exchange", 2, "A B"},
 	{"symlink", 1, "PATH"},
-	{"dial", 1, "SOCKET"}, {"connect", 1, "[METHOD] URL"}, {"listen", 1, "ADDRESS:PORT"}, {"env", 1, "NAME"}, {"run", 1, "PROG ARG..."},
+	{"dial", 1, "SOCKET"}, {"connect", 1, "[METHOD] URL"}, {"listen", 1, "ADDRESS:PORT"}, {"env", 1, "NAME"},
+	{"run", 1, "PROG ARG..."},
 }
 
 // Verbs lists the questions with their operands, for help texts.
@@ -81,10 +82,10 @@ func ParseQuestion(words []string) (Question, error) {
 	return Question{Verb: v.verb, Method: method, Operands: rest[:v.operands], Args: rest[v.operands:]}, nil
 }
 
-// methodLetters are those of methods, which are told apart by case (RFC 9110, 9.1).
+// methodLetters are the letters of methods, which are told apart by case (RFC 9110, 9.1).
 const methodLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-"
 
-// Asker turns questions into operations for one tool on one host.
+// Asker turns questions into operations for a tool on a host.
 type Asker struct {
 	Resolver *Resolver    // evaluates paths
 	Bindings *ir.Bindings // where the roots lie on the host
@@ -95,7 +96,7 @@ type Asker struct {
 	Kernel bool
 	// Lookup finds a program by name; nil finds none.
 	Lookup func(name string) (abs string, ok bool)
-	// Named asks about a program that is not found by its name alone.
+	// Named asks about a program that its name does not suffice to find.
 	Named bool
 }
 
@@ -125,7 +126,7 @@ func (a Asker) Operation(q Question) (ir.Operation, error) {
 	case "execute":
 		on, _, err := a.place(q.Operands[0], true)
 		return ir.Start{On: on}, err
-	case "symlink": // see RATIONALE D372
+	case "symlink": // see decision D108
 		on, _, err := a.place(q.Operands[0], false)
 		return ir.Access{Cap: ir.Create, On: on, Name: ir.NameLink}, err
 	case "delete":
@@ -158,7 +159,7 @@ func address(s string) (ir.Endpoint, bool) {
 	return ir.Endpoint{Host: h, Port: uint16(n)}, err == nil && (h.Kind == ir.HostAddr || h.Kind == ir.HostName)
 }
 
-// listen reads an address and a port. Every address is that of both families at once.
+// listen reads an address and a port. Every address stands for both families at once.
 func listen(address string) (ir.Operation, error) {
 	i := strings.LastIndexByte(address, ':')
 	if i < 0 || strings.HasSuffix(address, "]") {
@@ -225,7 +226,7 @@ func removed(k ir.NodeKind) ir.NameKind {
 	return ir.NameAny
 }
 
-// present reads a name that is not there as one that could be anything: the
+// present reads a name that is not there as a name that could be anything: the
 // question is about the day when it is.
 func present(k ir.NodeKind) ir.NodeKind {
 	if k == ir.Absent {
@@ -243,8 +244,9 @@ func (a Asker) place(p string, follow bool) (ir.Place, ir.NodeKind, error) {
 	return on, kind, err
 }
 
-// maxAsked bounds a path that is asked about, in bytes: Linux takes 4 KiB (PATH_MAX), macOS one, and Windows 32,767 characters. To follow a
-// path takes time by the square of its length, and accessc serve answers the questions of all of its clients one after the other.
+// maxAsked bounds a path that is asked about, in bytes: Linux takes 4 KiB (PATH_MAX), macOS 1 KiB, and Windows 32,767
+// characters. To follow a path takes time by the square of its length, and accessc serve answers the questions of all
+// of its clients one after the other.
 const maxAsked = 32 << 10
 
 func (a Asker) evaluate(p string, follow bool) (ir.Place, ir.NodeKind, error) {

@@ -10,8 +10,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestNetworkQuestions: a method stands before the URL, and every address is no rule's address
-// but that of "*".
+// TestNetworkQuestions: a method stands before the URL, and every address is no rule's address but the address of "*".
 func TestNetworkQuestions(t *testing.T) {
 	name := ir.Host{Kind: ir.HostName, Name: "example.com"}
 	at := func(s string) ir.Host { return ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr(s)} }
@@ -54,8 +53,8 @@ func TestNetworkQuestions(t *testing.T) {
 	}
 }
 
-// TestLongQuestions: a path that is longer than any system takes is no question. To follow one of a megabyte took minutes, in which
-// accessc serve answered no other client.
+// TestLongQuestions: a path that is longer than any system takes is no question. To follow one of a megabyte took
+// minutes, in which accessc serve answered no other client.
 func TestLongQuestions(t *testing.T) {
 	for _, c := range [][]string{{"read", strings.Repeat("a/", 500_000)}, {"execute", strings.Repeat("/b", 500_000)}} {
 		q, err := resolve.ParseQuestion(c)

@@ -55,7 +55,7 @@ type Disk struct {
 // Through returns a Disk of a host that has looked at nothing yet.
 func Through(host FileSystem) *Disk { return &Disk{host: host, nodes: make(map[string]node)} }
 
-// node is the result of lstat(2) and readlink(2) on one path.
+// node is the result of lstat(2) and readlink(2) on a path.
 type node struct {
 	kind ir.NodeKind
 	link string
@@ -267,14 +267,14 @@ func (w *walker) follow(link string) error {
 }
 
 // ownProcess reports whether a path is the directory of /proc that every process has of
-// its own. Its number, to which the kernel's link leads, is that of the process that asks.
+// its own. Its number, to which the kernel's link leads, is the number of the process that asks.
 func ownProcess(abs string) bool {
 	return runtime.GOOS == "linux" && (abs == "/"+ir.LinuxProc || abs == "/proc/thread-self")
 }
 
 // ownLink returns the place where a link of a process to its own files leads for the tool, which
-// has other files than this process: a standard descriptor to the place that rules are about, a
-// further one to nothing, the program to itself, which Asker.Program replaces.
+// has other files than this process: a standard descriptor to the place that rules are about, a further descriptor to
+// nothing, the program to itself, which Asker.Program replaces.
 func ownLink(abs string) (at string, kind ir.NodeKind, ok bool) {
 	below, own := strings.CutPrefix(abs, "/"+ir.LinuxProc+"/")
 	number, fd := strings.CutPrefix(below, "fd/")

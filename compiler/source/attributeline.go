@@ -50,7 +50,7 @@ func attributeLines(text string) []attributeLine {
 	return out
 }
 
-// parseAttributeLine parses a line that begins with no blank. Git reads C escapes in a quoted pattern: one with a
+// parseAttributeLine parses a line that begins with no blank. Git reads C escapes in a quoted pattern: a pattern with a
 // backslash may be any pattern, or define any macro.
 func parseAttributeLine(line string) (l attributeLine, ok bool) {
 	if line == "" || line[0] == '#' {
@@ -168,7 +168,8 @@ func mayMatch(pattern, name string) bool {
 	return begins && ends
 }
 
-// loose writes a pattern with stars alone, in lower case: a star stands for classes, escapes and all that is not ASCII.
+// loose writes a pattern with no wildcard but stars, in lower case: a star stands for classes, escapes and all that is
+// not ASCII.
 func loose(pattern string) string {
 	if from := strings.IndexAny(pattern, `[\`); from >= 0 {
 		to := max(strings.LastIndexByte(pattern, ']')+1, min(strings.LastIndexByte(pattern, '\\')+2, len(pattern)))

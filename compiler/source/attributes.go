@@ -15,19 +15,19 @@ import (
 )
 
 // altering are the attributes by which git makes another text of a blob when it checks it out (gitattributes(5)). Ends
-// of lines are none of them: TOML reads both alike. See RATIONALE D360.
+// of lines are none of them: TOML reads both alike. See decision D360.
 var altering = []string{"filter", "ident", "working-tree-encoding"}
 
 const (
 	attributesFile = ".gitattributes"
 	attributesInfo = "info/attributes"
-	// maxAttributes bounds a file of attributes, maxLine its lines: git passes over longer ones (attr.h).
+	// maxAttributes bounds a file of attributes, maxLine its lines: git passes over longer lines (attr.h).
 	maxAttributes, maxLine = 1 << 20, 2048
 )
 
-// attributes are the altering attributes that git may set for one path. Lines that may set an attribute count unless
+// attributes are the altering attributes that git may set for a path. Lines that may set an attribute count unless
 // they certainly do not, lines that take an attribute away only if they certainly do: git's reading is not repeated.
-// See RATIONALE D445.
+// See decision D360.
 type attributes struct {
 	// macros are the names of those that may set an altering attribute.
 	macros map[string]bool
@@ -44,8 +44,8 @@ type attributeText struct {
 // checkout is a work tree or a commit, as git makes files of it.
 type checkout struct {
 	top fs.FS
-	// own, unless nil, is the directory of the repository. Commits may use the macros there; what the user sets for paths
-	// by other lines is the user's.
+	// own, unless nil, is the directory of the repository. Commits may use the macros there; what the user sets for
+	// paths by other lines is the user's.
 	own fs.FS
 	// fold, unless nil, is Request.Fold.
 	fold func(string) string
@@ -120,8 +120,8 @@ func (c *checkout) list(tree fs.FS, dir, file string) listing {
 	return in
 }
 
-// alike returns a name that some file systems take for that of a path or a directory around it, or of a file of
-// attributes on the way; empty for none. Names of the first parts are those of the user's disk, and not looked at.
+// alike returns a name that some file systems take for the name of a path or a directory around it, or of a file of
+// attributes on the way; empty for none. Names of the first parts belong to the user's disk, and are not looked at.
 func (c *checkout) alike(name string, from int) string {
 	if c.fold == nil {
 		return ""
@@ -145,7 +145,7 @@ func (c *checkout) alike(name string, from int) string {
 	return ""
 }
 
-// readAttributes reads a file of attributes. Of a symlink git takes the target's text, or that of the link itself.
+// readAttributes reads a file of attributes. Of a symlink git takes the target's text, or the text of the link itself.
 func readAttributes(top fs.FS, name string, e fs.DirEntry) ([]attributeLine, error) {
 	if !e.Type().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file", name)
@@ -243,9 +243,9 @@ func (l *loader) checkAltered(kind ir.Layer, name, file string) *diag.Diagnostic
 	return &d
 }
 
-// checkAlike refuses names that a file system takes for that of a layer, or of a directory of layers, although git does
-// not: a checkout there has other layers.
-// See RATIONALE D448.
+// checkAlike refuses names that a file system takes for the name of a layer, or of a directory of layers, although git
+// does not: a checkout there has other layers.
+// See decision D360.
 func (l *loader) checkAlike(kind ir.Layer, file string) {
 	c, prefix := l.checkout(kind)
 	if c == nil || l.req.User == file {
@@ -283,7 +283,8 @@ type submoduleError struct{ name string }
 
 // Error implements error.
 func (e submoduleError) Error() string {
-	return "lies in the submodule " + e.name + ", whose files are in another repository: a comparison of revisions does not see them"
+	return "lies in the submodule " + e.name +
+		", whose files are in another repository: a comparison of revisions does not see them"
 }
 
 // inSubmodule returns an error for a place in a submodule of a revision.

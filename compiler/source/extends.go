@@ -17,14 +17,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Bounds of one run over all layers. Real configurations are smaller by orders of magnitude.
+// Bounds of a run over all layers. Real configurations are smaller by orders of magnitude.
 const (
 	maxLayers   = 1000
 	maxDepth    = 32       // files that extend each other in a chain
 	maxText     = 64 << 20 // bytes of all layers
 	maxNames    = 100_000  // names that are looked at for globs
 	maxTime     = 10 * time.Second
-	maxPatterns = 256 // that the braces of one entry stand for
+	maxPatterns = 256 // that the braces of an entry stand for
 )
 
 // Preset begins the entries of extends that name no file but a preset, for the tools of the file.
@@ -72,7 +72,7 @@ func (l *loader) tooMany(from ir.Pos) bool {
 	return true
 }
 
-// expand returns the files that one entry of extends names, in name order. An
+// expand returns the files that an entry of extends names, in name order. An
 // entry without metacharacters names one file, which must exist.
 func (l *loader) expand(kind ir.Layer, f *File, item *Value, at string) []string {
 	report := func(code diag.Code, why string) []string {
@@ -175,9 +175,9 @@ func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error)
 	return out, err
 }
 
-// dangles reports whether a name that a pattern found is a symlink that leads to nothing. Such a name is none that anybody wrote down,
-// and like that of a file which is not there yet. A submodule, and a loop, is no nothing.
-// See RATIONALE D370.
+// dangles reports whether a name that a pattern found is a symlink that leads to nothing. Such a name is none that
+// anybody wrote down, and like the name of a file which is not there yet. A submodule, and a loop, is no nothing.
+// See decision D358.
 func (l *loader) dangles(kind ir.Layer, file string) bool {
 	if _, edited := l.req.Edited[file]; edited {
 		return false
@@ -204,11 +204,11 @@ func (l *loader) directory(kind ir.Layer, base string) (tree fs.FS, at string, e
 // Pattern is a pattern of extends in a directory.
 type Pattern struct {
 	Base  string   // absolute
-	Parts []string // from the first one with a metacharacter on
+	Parts []string // from the first part with a metacharacter on
 }
 
-// Inside returns the patterns of the files that a pattern may match in a directory at or below its base: what is left of it
-// on the way there.
+// Inside returns the patterns of the files that a pattern may match in a directory at or below its base: what is left
+// of it on the way there.
 func (p Pattern) Inside(dir string) []string {
 	rel, err := filepath.Rel(p.Base, dir)
 	if err != nil || rel != "." && !filepath.IsLocal(rel) {

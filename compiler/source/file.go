@@ -18,7 +18,7 @@ import (
 // MaxSize bounds a layer, in bytes. Real configurations are smaller by orders of magnitude.
 const MaxSize = 16 << 20
 
-// File is the text of one layer.
+// File is the text of a layer.
 type File struct {
 	// Name is the file's name in messages and provenance.
 	Name string
@@ -115,7 +115,7 @@ func (fs Files) Line(file string, line int) (string, bool) {
 	return f.Line(line)
 }
 
-// readFile reads a layer, or returns the reason why it cannot be one.
+// readFile reads a layer, or returns the reason why it cannot be a layer.
 func readFile(name, path string, open func(string) (fs.File, error)) (*File, *diag.Diagnostic) {
 	data, err := readLayer(path, open)
 	if err != nil {

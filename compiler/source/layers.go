@@ -24,8 +24,8 @@ type Request struct {
 	Base string
 	// User is the path of the user's own file; empty leaves that layer out.
 	User string
-	// Shared leaves out the layers that are not committed with the workspace: the user's, and
-	// the local one unless it is.
+	// Shared leaves out the layers that are not committed with the workspace: the user's, and the local layer unless it
+	// is.
 	Shared bool
 	// Tracked is true where git has the local layer: it is a layer of the repository then.
 	Tracked bool
@@ -43,20 +43,20 @@ type Request struct {
 	// Tree, unless nil, has the layers of the workspace in place of the disk: the workspace as
 	// it is in a revision, the local layer included.
 	Tree fs.ReadLinkFS
-	// Top, unless nil, is the work tree that the workspace lies in, at Prefix: layers are refused that git writes otherwise than
-	// it keeps them, by attributes there. Of a Tree its commit is looked at.
+	// Top, unless nil, is the work tree that the workspace lies in, at Prefix: layers are refused that git writes
+	// otherwise than it keeps them, by attributes there. Of a Tree its commit is looked at.
 	Top    fs.FS
 	Prefix string
 	// Git, unless nil, is the directory that work trees of the repository share, which has macros of its own.
 	Git fs.FS
-	// Fold, unless nil, returns a form that is equal for names that some file systems do not tell apart. With Top or of a
-	// Tree, layers are refused that have such a name beside their own.
+	// Fold, unless nil, returns a form that is equal for names that some file systems do not tell apart. With Top or of
+	// a Tree, layers are refused that have such a name beside their own.
 	Fold func(string) string
 	// Host has the files that are in no Tree; none where it is nil.
 	Host Host
 }
 
-// Layer is one file of the configuration, or one key that was set.
+// Layer is a file of the configuration, or a key that was set.
 type Layer struct {
 	Kind ir.Layer // its place among the layers
 	// File is the file that was read, or the text of a key.
@@ -71,17 +71,18 @@ type Layer struct {
 	Confined bool
 }
 
-// Set is the layers of one run in the order in which they are merged, and the
+// Set is the layers of a run in the order in which they are merged, and the
 // text of every file that was read.
 type Set struct {
 	Layers []Layer // from the lowest to the highest
 	Files  Files   // by name
-	// Listed are the absolute paths of directories in which patterns of extends look, and of those that are named as
-	// layers: a file that appears there may become a layer.
+	// Listed are the absolute paths of directories in which patterns of extends look, and of the directories that are
+	// named as layers: a file that appears there may become a layer.
 	Listed []string
-	// Patterns are those patterns, and *.toml in a directory that is named.
+	// Patterns are the patterns of extends, and *.toml in a directory that is named.
 	Patterns []Pattern
-	// Dangling are the absolute paths of symlinks that patterns found and that lead to nothing: a file there becomes a layer.
+	// Dangling are the absolute paths of symlinks that patterns found and that lead to nothing: a file there becomes a
+	// layer.
 	Dangling []string
 	// Members are the patterns by which the workspace lists workspaces in it.
 	Members []string
@@ -149,7 +150,7 @@ type loader struct {
 	// merged once, where it is met first.
 	merged map[merged]bool
 	// trust are the patterns of the user's layer, narrow whether the layer being loaded may
-	// only narrow, confined whether it may name files of the workspace alone.
+	// only narrow, confined whether it may name only files of the workspace.
 	trust    []trust
 	narrow   bool
 	confined bool
@@ -158,7 +159,7 @@ type loader struct {
 	alike map[string]bool
 }
 
-// merged is a file that has its place. One that an untrusted layer extends keeps the
+// merged is a file that has its place. A layer that an untrusted layer extends keeps the
 // place that it has without that layer as well. One of a revision is another than that on
 // the disk.
 type merged struct {
@@ -167,7 +168,7 @@ type merged struct {
 	revised bool
 }
 
-// link is one step of a chain of extends.
+// link is a step of a chain of extends.
 type link struct {
 	path string
 	// real is the path without symlinks: a file is itself by whatever name.
@@ -189,7 +190,7 @@ func (l *loader) revised(kind ir.Layer) bool {
 
 // user loads the user's own layer. A file of the workspace is none: variables that a repository sets
 // for a start of accessc may name it.
-// See RATIONALE D172.
+// See decision D105.
 func (l *loader) user(path string) {
 	kind, path := ir.LayerUser, absolute(path)
 	_, named := l.disk.holds(path)
@@ -210,7 +211,8 @@ func (l *loader) optional(kind ir.Layer, path string) {
 		if _, err := l.host.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
-	} else if at, dangling, err := l.workspace(kind).follow(absolute(path)); errors.Is(err, fs.ErrNotExist) && !dangling {
+	} else if at, dangling, err := l.workspace(kind).follow(absolute(path)); errors.Is(err, fs.ErrNotExist) &&
+		!dangling {
 		if err := inSubmodule(l.workspace(kind).tree, at); err != nil {
 			l.unreadable(path, err.Error())
 		}
@@ -222,7 +224,7 @@ func (l *loader) optional(kind ir.Layer, path string) {
 
 // config loads a file or the *.toml files of a directory in name order. A name that a tool makes in the directory would
 // be a layer of its next start.
-// See RATIONALE D452.
+// See decision D358.
 func (l *loader) config(path string) {
 	if mode, err := l.host.Stat(path); err != nil || !mode.IsDir() {
 		l.file(ir.LayerConfig, path, ir.Pos{})
@@ -242,7 +244,7 @@ func (l *loader) config(path string) {
 	}
 }
 
-// file loads one file and, under it, the files that it extends. from is the place that named
+// file loads a file and, under it, the files that it extends. from is the place that named
 // it.
 func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	path = absolute(path)
@@ -276,8 +278,7 @@ func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 }
 
 // refuse reports a file that is no layer. A layer may extend any file, even one of passwords,
-// and findings reach other readers: no text of the file is shown unless its name is that of a
-// layer.
+// and findings reach other readers: no text of the file is shown unless it has the name of a layer.
 func (l *loader) refuse(d diag.Diagnostic, name string, from ir.Pos) {
 	if from != (ir.Pos{}) {
 		d.Related = append(d.Related, diag.Related{At: from, Note: "named here"})
@@ -290,9 +291,8 @@ func (l *loader) refuse(d diag.Diagnostic, name string, from ir.Pos) {
 	l.diags.Add(d)
 }
 
-// confines reports whether a file may name files of the workspace alone: one that lies in the
-// workspace, since every writer of the workspace can write it. The user's own layer is not
-// confined.
+// confines reports whether a file may name only files of the workspace: a file that lies in the workspace, since every
+// writer of the workspace can write it. The user's own layer is not confined.
 func (l *loader) confines(kind ir.Layer, path, real string) bool {
 	if kind == ir.LayerUser && len(l.stack) == 0 {
 		return false

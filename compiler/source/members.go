@@ -64,7 +64,8 @@ func patternsOf(t *Table) []string {
 	return out
 }
 
-// memberMistake is what is wrong with a pattern, empty if nothing is. A component with "**" would list what nobody has seen yet.
+// memberMistake is what is wrong with a pattern, empty if nothing is. A component with "**" would list what nobody has
+// seen yet.
 func memberMistake(pattern string) string {
 	for part := range strings.SplitSeq(pattern, "/") {
 		switch {

@@ -30,9 +30,8 @@ func ParseFile(name string, data []byte) (*File, *Table, *diag.Diagnostic) {
 	return f, t, err
 }
 
-// parse turns a file into its root table. This file and tree.go are the only ones
-// that know the parser: it yields expressions without meaning, and tree.go applies
-// TOML's rules about defining a table twice.
+// parse turns a file into its root table. This file and tree.go are the only files that know the parser: it yields
+// expressions without meaning, and tree.go applies TOML's rules about defining a table twice.
 func parse(f *File) (*Table, *diag.Diagnostic) {
 	var p unstable.Parser
 	p.Reset(f.Data)

@@ -92,8 +92,8 @@ func TestAgainstGoTOML(t *testing.T) {
 	}
 }
 
-// agree compares with go-toml. Numbers and dates that are out of range are errors of the
-// decoder alone; the configuration has none.
+// agree compares with go-toml. Numbers and dates that are out of range are errors only of the decoder; the
+// configuration has none.
 func agree(t *testing.T, doc string) {
 	t.Helper()
 	var want map[string]any
@@ -282,7 +282,7 @@ func TestHostileFiles(t *testing.T) {
 		write("nul.toml", []byte("a = 1\x00")):                          "found a NUL byte",
 		write("utf8.toml", []byte("a = '\xff'")):                        "found the byte 0xff",
 		write("deep.toml", []byte("a = "+strings.Repeat("[", 100_000))): "nested more than the maximum",
-		// The parser bounds arrays and inline tables alone, and a header of 400,000 parts was read.
+		// The parser bounds only arrays and inline tables, and a header of 400,000 parts was read.
 		write("header.toml", []byte("[a"+strings.Repeat(".a", 400_000)+"]")):    "a key of more than 100 parts",
 		write("key.toml", []byte("a = { a"+strings.Repeat(".a", 100)+" = 1 }")): "a key of more than 100 parts",
 	} {

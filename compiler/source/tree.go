@@ -29,7 +29,7 @@ const (
 )
 
 // builder assembles the root table from the parser's expressions.
-// See RATIONALE D97.
+// See decision D97.
 type builder struct {
 	file    *File
 	parser  *unstable.Parser
@@ -148,8 +148,8 @@ func (b *builder) keyValue(at *Value, n *unstable.Node) *diag.Diagnostic {
 	return nil
 }
 
-// maxParts bounds the parts of a dotted key, each of which opens a table. The parser bounds
-// arrays and inline tables alone.
+// maxParts bounds the parts of a dotted key, each of which opens a table. The parser bounds only arrays and inline
+// tables.
 const maxParts = 100
 
 // deep reports a key of too many parts.

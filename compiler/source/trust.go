@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 )
 
-// trust is one entry of the user's [[layers]]: how far the files that a pattern matches
+// trust is an entry of the user's [[layers]]: how far the files that a pattern matches
 // are trusted.
 type trust struct {
 	pattern string
@@ -67,9 +67,8 @@ func (l *loader) readEntry(v *Value) {
 }
 
 // distrusts reports whether a file may only narrow, as the last pattern that matches it says. A
-// pattern that begins with / or ~/ is matched against the whole path, any other one against the
-// path in the workspace. Symlinks are resolved: a file also has the path that it leads to, and
-// so does a pattern.
+// pattern that begins with / or ~/ is matched against the whole path, any other pattern against the path in the
+// workspace. Symlinks are resolved: a file also has the path that it leads to, and so does a pattern.
 func (l *loader) distrusts(name, file, real string) bool {
 	return l.distrustsAs(name, filepath.ToSlash(file)) ||
 		real != file && l.distrustsAs(l.name(real), filepath.ToSlash(real))
@@ -96,7 +95,7 @@ func (l *loader) distrustsAs(name, file string) bool {
 	return narrow
 }
 
-// escapePattern makes a path one that matches itself alone.
+// escapePattern makes a path a pattern that matches only itself.
 func escapePattern(p string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(p)
 }

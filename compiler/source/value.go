@@ -44,7 +44,7 @@ func (k Kind) String() string {
 	}
 }
 
-// Value is one value of a layer. Text is the contents of a string, the written
+// Value is a value of a layer. Text is the contents of a string, the written
 // form of every other scalar.
 type Value struct {
 	Kind Kind   // of the value
@@ -52,7 +52,7 @@ type Value struct {
 	// Span is the number of bytes to mark in messages.
 	Span int
 	Text string // of a scalar
-	// Int, Bool, Table and Array are set for values of these kinds alone.
+	// Int, Bool, Table and Array are set only for values of these kinds.
 	Int   int64
 	Bool  bool
 	Table *Table
@@ -69,7 +69,7 @@ type Table struct {
 	index   map[string]int
 }
 
-// Entry is one key of a table.
+// Entry is a key of a table.
 type Entry struct {
 	Key string // unquoted
 	At  ir.Pos // its first character

@@ -93,7 +93,7 @@ type target struct {
 	parts    []string
 }
 
-// link reads a symlink. An absolute one may lead back into the workspace.
+// link reads a symlink. An absolute link may lead back into the workspace.
 func (w workspace) link(name string) (target, error) {
 	text, err := w.tree.ReadLink(name)
 	if err != nil {

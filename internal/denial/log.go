@@ -72,7 +72,7 @@ func NewLogTo(to func(line []byte), limit int64) *Log {
 
 // Add records one denial. Its line is written, whole, when Add returns: nothing is lost if the
 // tool or the supervisor is killed afterwards.
-// See RATIONALE D61.
+// See decision D61.
 func (l *Log) Add(d *Denial) {
 	key := d.kind()
 	var text []byte

@@ -43,7 +43,7 @@ const (
 // probes were seen under the default policy on Linux 6.18 in November 2026, of Go 1.26, Node 20, OpenJDK 17, Python
 // 3.11, glibc 2.36, ripgrep, ninja, ffmpeg, gdb, procps 4 and Claude Code 2.1. The names of version 2 of cgroups are
 // those in Go's internal/runtime/cgroup and in libuv.
-// See RATIONALE D206.
+// See decision D61.
 var probes = []probe{
 	{huge + "hpage_pmd_size", ir.Read, 0, hugeWhy},
 	{huge + "enabled", ir.Read, 0, hugeWhy},
@@ -119,7 +119,7 @@ func (d *Denial) dials(op ir.Dial) string {
 
 // shape is a target with a star for each number of a process or a device, so that the same question about each is one
 // line.
-// See RATIONALE D386.
+// See decision D61.
 func shape(target string) string {
 	if !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") {
 		return target

@@ -15,7 +15,7 @@ import (
 
 // Reserved is why no rule on a place is proposed, empty where one may be: a sensitive or protected
 // place is for a rule that a person writes who has seen the file.
-// See RATIONALE D176.
+// See decision D176.
 func Reserved(v *ir.View, at ir.Location) string {
 	if at.Root.Kind == ir.System {
 		return outside(v, "/"+at.Path)

@@ -29,7 +29,7 @@ const (
 // An Authority signs certificates for the hosts whose connections are inspected. Its key exists
 // in memory alone, for one run. Clients trust a root that signed the authority's certificate and
 // nothing else, since its key is dropped at once; both certificates are constrained to the hosts
-// (RFC 5280, 4.2.1.10). See RATIONALE D113.
+// (RFC 5280, 4.2.1.10). See decision D113.
 type Authority struct {
 	hosts  []ir.Host
 	root   []byte // DER

@@ -107,7 +107,7 @@ func (b *Bundle) PEM() []byte {
 }
 
 // PKCS12 writes the set as a trust store of Java, which reads it without a password since
-// nothing in it is encrypted. See RATIONALE D114.
+// nothing in it is encrypted. See decision D113.
 func (b *Bundle) PKCS12() ([]byte, error) {
 	var entries []pkcs12.TrustStoreEntry
 	for i, c := range b.certs {

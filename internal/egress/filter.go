@@ -86,7 +86,7 @@ func (f *filter) denied(ctx context.Context, to ir.Endpoint, a netip.Addr) bool 
 
 // deniedName reports whether a rule about a name denies a host that a name which a rule allows is an alias of. A rule
 // about all hosts says nothing about it: most aliases lead to networks that no rule names.
-// See RATIONALE D367.
+// See decision D110.
 func (f *filter) deniedName(ctx context.Context, to ir.Endpoint, name string) bool {
 	host, err := resolve.Host(name)
 	if err != nil {

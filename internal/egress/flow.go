@@ -22,7 +22,7 @@ type flow struct {
 
 // copyBoth moves bytes in both directions until both have ended or nothing moves. Where they rest on a grant, it also waits
 // until the host has taken them: they would go on after a revocation.
-// See RATIONALE D348.
+// See decision D335.
 func (t *tunnels) copyBoth(ctx context.Context, c *client, upstream net.Conn, lent bool) {
 	_ = c.SetDeadline(time.Time{})
 	f := &flow{one: c.Conn, other: upstream, idle: t.config.Limits.Idle}

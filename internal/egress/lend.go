@@ -13,7 +13,7 @@ import (
 
 // lending has the grants that the user gives during a run, and the connections and requests that
 // rest on them.
-// See RATIONALE D216.
+// See decision D216.
 type lending struct {
 	live  *ir.Live
 	mu    sync.Mutex
@@ -26,7 +26,7 @@ type lending struct {
 	used func(id int, op ir.Connect, by uint64)
 	// transport has connections of its own for requests that rest on grants, which end with them: one that a rule's
 	// requests share would go on, with all bytes that wait in it.
-	// See RATIONALE D335.
+	// See decision D335.
 	transport *http.Transport
 }
 

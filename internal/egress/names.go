@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// wildcards count the names that are looked up below each wildcard of a rule. See RATIONALE D110.
+// wildcards count the names that are looked up below each wildcard of a rule. See decision D110.
 type wildcards struct {
 	most int
 	mu   sync.Mutex
@@ -59,7 +59,7 @@ func (d *dialer) resolve(ctx context.Context, name string) (Found, error) {
 }
 
 // countName refuses a name beyond those that may be looked up below its wildcard. A rule about all hosts has no bound.
-// See RATIONALE D110.
+// See decision D110.
 func (j *judge) countName(ctx context.Context, to ir.Endpoint) error {
 	if r := rule(j.judging(ctx).Named(to.Host)); r != nil && r.Host.Kind == ir.HostSuffix && !j.wild.take(r.Host.Name, to.Host.Name) {
 		return errNames

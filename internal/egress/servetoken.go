@@ -29,7 +29,7 @@ func RunByToken(control io.ReadWriter, setup io.Reader) error {
 
 // ServeByToken runs a proxy until the other end of the control socket closes. Every process of the
 // machine can connect to its port, so a connection shows a random token first.
-// See RATIONALE D117.
+// See decision D117.
 func ServeByToken(control io.ReadWriter, config Config) error {
 	config.Token = rand.Text()
 	p, err := Start(config)

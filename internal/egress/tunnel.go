@@ -18,7 +18,7 @@ import (
 )
 
 // Reasons for refusing a tunnel that the policy may grant. Clients that send an ECH extension
-// without a key (RFC 9849, 6.2) cannot be told from those with one. See RATIONALE D111.
+// without a key (RFC 9849, 6.2) cannot be told from those with one. See decision D111.
 const (
 	whyNoName      = "the TLS client does not say which name it wants; a rule with opaque = true grants that"
 	whyECH         = "the TLS client encrypts the name that it wants, or pretends to (ECH); a rule with inspect = true or opaque = true grants that"

@@ -48,7 +48,7 @@ func CallersProxy(getenv func(string) string) func(*url.URL) (*url.URL, error) {
 }
 
 // via returns the caller's own proxy for a target, nil for none. Streams take that for https. See
-// RATIONALE D112.
+// decision D121.
 func (d *dialer) via(to ir.Endpoint) (*url.URL, error) {
 	if d.config.Proxy == nil || local(to.Host.Name) {
 		return nil, nil

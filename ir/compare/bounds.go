@@ -15,7 +15,8 @@ func bounds(old, new *ir.Tool) []Difference {
 		a, b := limit(old, k), limit(new, k)
 		if a != b {
 			out = append(out, Difference{
-				Kind: Bound, Resource: ir.Limits, Wider: a != 0 && (b == 0 || b > a), What: "use", Where: k.String(), Limits: [2]uint64{a, b},
+				Kind: Bound, Resource: ir.Limits, Wider: a != 0 && (b == 0 || b > a), What: "use", Where: k.String(),
+				Limits: [2]uint64{a, b},
 			})
 		}
 	}
@@ -26,7 +27,8 @@ func bounds(old, new *ir.Tool) []Difference {
 		}
 	}
 	if old.HomeShared != new.HomeShared {
-		out = append(out, Difference{Kind: Sharing, Wider: new.HomeShared, What: "share", Where: "the home with other tools"})
+		out = append(out, Difference{Kind: Sharing, Wider: new.HomeShared, What: "share",
+			Where: "the home with other tools"})
 	}
 	return append(out, constraints(old.Constraints, new.Constraints)...)
 }

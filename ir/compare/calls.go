@@ -9,8 +9,8 @@ import (
 )
 
 // Calls compares which tools of MCP servers a client may call, by the names of the entries, or of the servers for tools
-// without an entry. An entry opens a tool and closes those that have none, so no entry can be compared alone.
-// See RATIONALE D374.
+// without an entry. An entry opens a tool and closes those that have none, so no entry can be compared by itself.
+// See decision D371.
 func Calls(old, new []*ir.Tool) map[string][]Difference {
 	out := map[string][]Difference{}
 	for _, server := range servers(old, new) {
@@ -34,7 +34,7 @@ func Calls(old, new []*ir.Tool) map[string][]Difference {
 	return out
 }
 
-// servers are those that have a table, and those that the source of a tool begins with.
+// servers are the servers that have a table, or that the source of a tool begins with.
 func servers(sides ...[]*ir.Tool) []string {
 	var out []string
 	for _, t := range slices.Concat(sides...) {
@@ -71,8 +71,8 @@ func (c calls) may(name string) bool {
 	return !ok && c.others || ok && !t.Disabled && !orNone(t.Constraints).Forbidden
 }
 
-// called compares a tool that some side has an entry for. Constraints of an entry that both sides have are compared with
-// the rest of it.
+// called compares a tool that some side has an entry for. Constraints of an entry that both sides have are compared
+// with the rest of it.
 func called(was, is calls, server, name string) (entry string, ds []Difference) {
 	a, b := was.named[name], is.named[name]
 	before, after := was.may(name), is.may(name)

@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// words is a cell of argument lists: one list, or every one that begins with it and
+// words is a cell of argument lists: a list, or every list that begins with it and
 // goes on in a way that no rule names.
 type words struct {
 	args []string
@@ -45,7 +45,7 @@ func (c *comparison) commands() []Difference {
 	return out
 }
 
-// unlisted is a program that no rule names, one that a reader is likely to have.
+// unlisted is a program that no rule names and that a reader is likely to have.
 func unlisted(names []string) string {
 	for _, name := range []string{"ls", "cat", "cp", "rm", "id"} {
 		if !slices.Contains(names, name) {
@@ -55,7 +55,7 @@ func unlisted(names []string) string {
 	return fresh("other", names)
 }
 
-// start asks for a program. The place of one in the workspace is known.
+// start asks for a program. The place of a program in the workspace is known.
 func start(program string, args []string) ir.Run {
 	op := ir.Run{Program: program, Args: args}
 	if at, ok := fileOf(program); ok {
@@ -99,7 +99,7 @@ func (w words) sample() []string {
 	return w.args
 }
 
-// program compares the argument lists of one program.
+// program compares the argument lists of a program.
 func (c *comparison) program(r *ir.CommandRule) []Difference {
 	var out []Difference
 	for _, reg := range c.argumentLists(r).regions() {
@@ -116,7 +116,7 @@ func (c *comparison) program(r *ir.CommandRule) []Difference {
 	return out
 }
 
-// argumentLists is the partition of one program's argument lists: the tree of all words
+// argumentLists is the partition of a program's argument lists: the tree of all words
 // that patterns name; at each there is the list that ends there, and those that go on
 // otherwise.
 func (c *comparison) argumentLists(r *ir.CommandRule) *wordTree {
@@ -205,7 +205,7 @@ func rule(r *ir.CommandRule) ir.Rule {
 	return r
 }
 
-// ruleOf is the rule of a program, one that allows everything where there is no table,
+// ruleOf is the rule of a program, a rule that allows everything where there is no table,
 // nil where the table lacks it.
 func ruleOf(v *ir.View, program string) *ir.CommandRule {
 	if v.Tool.Commands == nil {

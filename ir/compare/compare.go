@@ -1,8 +1,7 @@
 // Package compare computes the exact difference between the permissions of two policies: over
 // all paths, hosts, names and argument lists, not over the text of the rules. It cuts each
-// universe into finitely many cells inside which neither policy distinguishes targets, asks
-// ir.View.Decide of both about one target of each cell, and joins the cells that differ alike
-// to regions. It decides nothing itself.
+// universe into finitely many cells inside which neither policy distinguishes targets, asks ir.View.Decide of both
+// about a target of each cell, and joins the cells that differ alike to regions. It decides nothing itself.
 //
 // The policies are compared, and where a platform enforces less than they say, the ledgers as
 // well: weaker enforcement permits more.
@@ -15,16 +14,16 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Verdict sums up how a new policy relates to an old one.
+// Verdict sums up how a new policy relates to an old policy.
 type Verdict uint8
 
 // The verdicts. The zero value is none.
 const (
 	// Equivalent: both permit the same.
 	Equivalent Verdict = iota + 1
-	// Narrowed: the new one permits less and nothing more.
+	// Narrowed: the new policy permits less and nothing more.
 	Narrowed
-	// Widened: the new one permits more and nothing less.
+	// Widened: the new policy permits more and nothing less.
 	Widened
 	// Changed: each permits something that the other does not.
 	Changed
@@ -92,7 +91,7 @@ const (
 	Ruling
 	// Live: the capabilities that the user can grant while the tool runs.
 	Live
-	// Nesting: whether a directory is a workspace in another one, and whether tools start there.
+	// Nesting: whether a directory is a workspace in another workspace, and whether tools start there.
 	Nesting
 	// Calling: which tools of an MCP server a client may call.
 	Calling
@@ -101,21 +100,21 @@ const (
 // Protected is the place of a difference of several protected paths.
 const Protected = "protected paths"
 
-// Difference is one region in which the policies differ alike.
+// Difference is a region in which the policies differ alike.
 type Difference struct {
 	Kind     Kind        // of the change
 	Resource ir.Resource // the type of the rules
-	// Wider is true where the new policy permits something that the old one did not.
+	// Wider is true where the new policy permits something that the old policy did not.
 	Wider bool
 	// What lists the capabilities, or is a verb, such as "connect".
 	What string
 	// Where is the region; Except lists the parts of it that do not differ like the rest.
 	Where  string
 	Except []string
-	// Protected are the protected paths that Where stands for, if it is one or is the word for
-	// them all; otherwise the protected paths below Where that do not differ like the rest.
+	// Protected are the protected paths that Where stands for, if it is a protected path or is the word for them all;
+	// otherwise the protected paths below Where that do not differ like the rest.
 	Protected []string
-	// Example is one question of the region with different answers, in the spelling that
+	// Example is a question of the region with different answers, in the spelling that
 	// accessc can takes and a shell reads; empty where no question shows the difference, as for
 	// a move that only a known file may make.
 	Example  string
@@ -124,10 +123,10 @@ type Difference struct {
 	Limits [2]uint64
 	// Regions are the parts of Where, if it has several.
 	Regions []string
-	// Beside is true where another difference suffices for a reader: this one is about unusual
-	// forms of the same operations.
+	// Beside is true where another difference suffices for a reader: this difference is about unusual forms of the same
+	// operations.
 	Beside bool
-	// Platforms are those on which it matters; nil means all.
+	// Platforms are the platforms on which it matters; nil means all.
 	Platforms []ir.Platform
 }
 
@@ -160,14 +159,15 @@ type Policy struct {
 // Nothing returns the policy that permits nothing but t's access to the system, its base and
 // its home, with the same bindings as t. A tool that one side lacks is compared with it.
 func Nothing(t *ir.Tool) Policy {
-	none := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: ir.SourceLocal}, Base: t.Base, Home: t.Home, Limits: t.Limits, Constraints: t.Constraints, Command: t.Command}
+	none := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: ir.SourceLocal}, Base: t.Base, Home: t.Home,
+		Limits: t.Limits, Constraints: t.Constraints, Command: t.Command}
 	if t.Commands != nil {
 		none.Commands = &ir.CommandSet{}
 	}
 	return Policy{Tool: none}
 }
 
-// Policies compares two policies of one tool.
+// Policies compares two policies of the same tool.
 func Policies(old, new Policy) []Difference {
 	if ds, decided := sources(old.Tool, new.Tool); decided {
 		return append(ds, constraints(old.Tool.Constraints, new.Tool.Constraints)...)
@@ -191,7 +191,9 @@ func Policies(old, new Policy) []Difference {
 		})...)
 	}
 	if !sameEnvironment(old.Tool, new.Tool) {
-		out = append(out, join(func(p ir.Platform) []Difference { return newComparison(old.Tool, new.Tool, p).environment() })...)
+		out = append(out, join(func(p ir.Platform) []Difference {
+			return newComparison(old.Tool, new.Tool, p).environment()
+		})...)
 	}
 	if !sameNetwork(old.Tool, new.Tool) {
 		out = append(out, c.network()...)
@@ -208,7 +210,8 @@ func Policies(old, new Policy) []Difference {
 		})...)
 	}
 	for i := range out {
-		out[i].Old.Rule, out[i].New.Rule = original(was, old.Tool, out[i].Old.Rule), original(is, new.Tool, out[i].New.Rule)
+		out[i].Old.Rule, out[i].New.Rule = original(was, old.Tool, out[i].Old.Rule),
+			original(is, new.Tool, out[i].New.Rule)
 	}
 	slices.SortStableFunc(out, func(a, b Difference) int {
 		return cmp.Or(btoi(b.Wider)-btoi(a.Wider), cmp.Compare(a.Resource, b.Resource))
@@ -242,7 +245,7 @@ func sources(old, new *ir.Tool) ([]Difference, bool) {
 }
 
 // comparison is two policies on one platform.
-// See RATIONALE D34.
+// See decision D34.
 type comparison struct {
 	platform ir.Platform
 	old, new *ir.View
@@ -286,7 +289,8 @@ func join(run func(ir.Platform) []Difference) []Difference {
 }
 
 func (d Difference) same(o Difference) bool {
-	return d.Kind == o.Kind && d.Resource == o.Resource && d.Wider == o.Wider && d.What == o.What && d.Where == o.Where &&
+	return d.Kind == o.Kind && d.Resource == o.Resource && d.Wider == o.Wider && d.What == o.What &&
+		d.Where == o.Where &&
 		d.Example == o.Example && slices.Equal(d.Except, o.Except) && slices.Equal(d.Protected, o.Protected)
 }
 

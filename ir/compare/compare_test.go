@@ -39,7 +39,7 @@ func universe() []ir.Location {
 	return append(out, ir.Location{Root: irtest.Elsewhere, Path: "a/b/fresh"})
 }
 
-// drawPair draws a tool and another one that is often close to it.
+// drawPair draws a tool and another tool that is often close to it.
 func drawPair(t *rapid.T) (a, b *ir.Tool) {
 	draw := func() *ir.Tool {
 		x := irtest.ToolByName(t, names, 4)
@@ -86,7 +86,7 @@ func verdict(wider, narrower bool) Verdict {
 	return out
 }
 
-// fileOperations is a sample of the universe's operations that contains all simple ones.
+// fileOperations is a sample of the universe's operations that contains all simple operations.
 func fileOperations(t *rapid.T) []ir.Operation {
 	places := universe()
 	var out []ir.Operation
@@ -227,7 +227,7 @@ func closed() *ir.Tool {
 	return Nothing(&ir.Tool{Name: "t", Base: ir.BaseNone, Home: ir.HomeReal, Commands: &ir.CommandSet{}}).Tool
 }
 
-// near draws a list and another one that is often close to it.
+// near draws a list and another list that is often close to it.
 func near[T any](t *rapid.T, draw func(*rapid.T, int) []T) (a, b []T) {
 	a = draw(t, 4)
 	switch rapid.IntRange(0, 2).Draw(t, "how") {
@@ -417,7 +417,7 @@ func distinct(rs []ir.CommandRule) []ir.CommandRule {
 	return out
 }
 
-// TestBounds: removing a limit is a widening, and so is raising one.
+// TestBounds: removing a limit is a widening, and so is raising it.
 func TestBounds(t *testing.T) {
 	limits := func(v ...uint64) *ir.Tool {
 		x := closed()

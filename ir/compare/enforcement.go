@@ -33,7 +33,8 @@ func (c *comparison) enforcement(old, new ir.Ledger, granted []Difference) []Dif
 				continue
 			}
 			out = append(out, Difference{
-				Kind: Enforcement, Resource: r, Wider: unheld(is) > unheld(was) && !restricted(granted, r, aspect), What: string(aspect) + " is " + word(is) + ", was " + word(was),
+				Kind: Enforcement, Resource: r, Wider: unheld(is) > unheld(was) && !restricted(granted, r, aspect),
+				What:  string(aspect) + " is " + word(is) + ", was " + word(was),
 				Where: c.platform.String(),
 			})
 		}

@@ -30,7 +30,7 @@ func TestNewRestrictionHeldBadly(t *testing.T) {
 }
 
 // TestRestrictionHeldLess: taking a capability away is no widening where a platform cannot
-// enforce the exception; weaker enforcement while nothing is taken away is one.
+// enforce the exception; weaker enforcement while nothing is taken away is a widening.
 func TestRestrictionHeldLess(t *testing.T) {
 	tool := func(delete bool) *ir.Tool {
 		x := ir.NewTool("t")

@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// variable is a cell of names: one name, or all that begin with a prefix and are not
+// variable is a cell of names: a name, or all that begin with a prefix and are not
 // named otherwise.
 type variable struct {
 	text   string
@@ -98,7 +98,8 @@ func (c *comparison) own(v variable) bool {
 
 // ownVariables may be set by accessc itself, whatever the rules on prefixes say.
 var ownVariables = []string{
-	ir.ContextVariable, ir.DarwinSuffix, "APPDATA", "LOCALAPPDATA", "USERPROFILE", "HOME", "TEMP", "TMP", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+	ir.ContextVariable, ir.DarwinSuffix, "APPDATA", "LOCALAPPDATA", "USERPROFILE", "HOME", "TEMP", "TMP", "TMPDIR",
+	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
 }
 
 // loads sets the label of a variable that loads code apart.
@@ -127,10 +128,12 @@ func sampleOf(prefix string, cells []variable) string {
 	for i := range 26 * 26 {
 		name := prefix + string(rune('A'+i%26)) + strings.Repeat("X", i/26)
 		covered := slices.ContainsFunc(cells, func(v variable) bool {
-			return strings.EqualFold(v.text, name) || v.prefix && len(v.text) > len(prefix) && len(name) >= len(v.text) &&
+			return strings.EqualFold(v.text, name) || v.prefix && len(v.text) > len(prefix) &&
+				len(name) >= len(v.text) &&
 				strings.EqualFold(name[:len(v.text)], v.text)
 		})
-		if !covered && (loader || !ir.LoaderVariable(name)) && !ir.OwnVariable(strings.ToUpper(name), true, ir.Windows) {
+		if !covered && (loader || !ir.LoaderVariable(name)) &&
+			!ir.OwnVariable(strings.ToUpper(name), true, ir.Windows) {
 			return name
 		}
 	}

@@ -11,11 +11,16 @@ import (
 
 // Same reports whether two tools are written alike in everything but their origins and tests.
 func Same(a, b *ir.Tool) bool {
-	return a.Name == b.Name && a.Source.Kind == b.Source.Kind && a.Source.Detail == b.Source.Detail && sameCommand(a.Command, b.Command) &&
+	return a.Name == b.Name && a.Source.Kind == b.Source.Kind && a.Source.Detail == b.Source.Detail &&
+		sameCommand(a.Command, b.Command) &&
 		a.Run == b.Run && a.Disabled == b.Disabled && a.Base == b.Base && a.Declared == b.Declared &&
 		sameFiles(a, b) && sameMay(a, b) && sameNetwork(a, b) && sameEnvironment(a, b) &&
-		slices.EqualFunc(a.Sensitive, b.Sensitive, func(x, y ir.SensitivePattern) bool { return x.Pattern == y.Pattern }) &&
-		slices.EqualFunc(a.Limits, b.Limits, func(x, y ir.Limit) bool { return x.Kind == y.Kind && x.Value == y.Value }) &&
+		slices.EqualFunc(a.Sensitive, b.Sensitive, func(x, y ir.SensitivePattern) bool {
+			return x.Pattern == y.Pattern
+		}) &&
+		slices.EqualFunc(a.Limits, b.Limits, func(x, y ir.Limit) bool {
+			return x.Kind == y.Kind && x.Value == y.Value
+		}) &&
 		slices.EqualFunc(a.Accept, b.Accept, func(x, y ir.Acceptance) bool { return x.Gap == y.Gap }) &&
 		sameConstraints(orNone(a.Constraints), orNone(b.Constraints))
 }
@@ -32,7 +37,8 @@ func sameConstraints(a, b ir.Constraints) bool {
 }
 
 func sameFiles(a, b *ir.Tool) bool {
-	return a.Home == b.Home && a.HomeShared == b.HomeShared && (a.Commands == nil) == (b.Commands == nil) && sameCommands(a, b) &&
+	return a.Home == b.Home && a.HomeShared == b.HomeShared && (a.Commands == nil) == (b.Commands == nil) &&
+		sameCommands(a, b) &&
 		a.Protects == b.Protects && a.LateOpen == b.LateOpen &&
 		slices.EqualFunc(a.Protected, b.Protected, samePath) &&
 		slices.EqualFunc(a.FS, b.FS, sameRule)
@@ -49,8 +55,10 @@ func sameRule(x, y ir.FSRule) bool {
 
 func sameNetwork(a, b *ir.Tool) bool {
 	return slices.EqualFunc(a.Net, b.Net, func(x, y ir.NetRule) bool {
-		return x.Host == y.Host && x.Scheme == y.Scheme && x.Port == y.Port && x.Allow == y.Allow && slices.Equal(x.Path, y.Path) &&
-			slices.Equal(x.Methods, y.Methods) && x.Inspect == y.Inspect && x.Opaque == y.Opaque && x.Listen == y.Listen &&
+		return x.Host == y.Host && x.Scheme == y.Scheme && x.Port == y.Port && x.Allow == y.Allow &&
+			slices.Equal(x.Path, y.Path) &&
+			slices.Equal(x.Methods, y.Methods) && x.Inspect == y.Inspect && x.Opaque == y.Opaque &&
+			x.Listen == y.Listen &&
 			sameCredential(x.Credential, y.Credential)
 	})
 }
@@ -65,11 +73,15 @@ func sameCommands(a, b *ir.Tool) bool {
 	if a.Commands == nil || b.Commands == nil {
 		return a.Commands == b.Commands
 	}
-	return ownProgram(a) == ownProgram(b) && slices.EqualFunc(a.Commands.Rules, b.Commands.Rules, func(x, y ir.CommandRule) bool {
-		files := x.File == nil && y.File == nil || x.File != nil && y.File != nil && *x.File == *y.File
-		return x.Program == y.Program && files && x.AnyArgs == y.AnyArgs && x.AllEnvs == y.AllEnvs && slices.Equal(x.Envs, y.Envs) &&
-			slices.EqualFunc(x.Args, y.Args, func(p, q ir.ArgPattern) bool { return p.Rest == q.Rest && slices.Equal(p.Words, q.Words) })
-	})
+	return ownProgram(a) == ownProgram(b) && slices.EqualFunc(a.Commands.Rules, b.Commands.Rules,
+		func(x, y ir.CommandRule) bool {
+			files := x.File == nil && y.File == nil || x.File != nil && y.File != nil && *x.File == *y.File
+			return x.Program == y.Program && files && x.AnyArgs == y.AnyArgs && x.AllEnvs == y.AllEnvs &&
+				slices.Equal(x.Envs, y.Envs) &&
+				slices.EqualFunc(x.Args, y.Args, func(p, q ir.ArgPattern) bool {
+					return p.Rest == q.Rest && slices.Equal(p.Words, q.Words)
+				})
+		})
 }
 
 // ownProgram is the program of a tool's command, empty for none.

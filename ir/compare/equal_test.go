@@ -32,7 +32,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// fill makes every field something, and every list one long.
+// fill makes every field something, and every list a single item long.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -50,7 +50,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// change alters one plain value after another, tells it, and puts it back.
+// change alters a plain value after another, tells it, and puts it back.
 func change(v reflect.Value, path string, tell func(path string)) (n int) {
 	old := reflect.ValueOf(v.Interface())
 	switch v.Kind() {

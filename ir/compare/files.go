@@ -7,15 +7,15 @@ import (
 )
 
 // place is a cell of the filesystem: a path that either policy names and everything
-// below it that neither names. Both give one set of capabilities to all of it.
+// below it that neither names. Both give the same set of capabilities to all of it.
 type place struct {
 	at ir.Location
 	// inside is a target of the cell.
 	inside   ir.Location
 	old, new ir.CapSet
 	pinned   [2]bool
-	// guarded is true of a protected path that neither policy has a rule of its own for, and
-	// of a name that leads to such alone.
+	// guarded is true of a protected path that neither policy has a rule of its own for, and of a name that leads only
+	// to such paths.
 	guarded bool
 	// named is false for a root, which has no name of its own.
 	named bool
@@ -48,7 +48,7 @@ func (c *comparison) files(trees []*placeTree) []Difference {
 }
 
 // wider lists the regions in which one side permits more. Where a table decides which programs
-// start, execute covers the listed programs alone and is described separately.
+// start, execute covers only the listed programs and is described separately.
 func (c *comparison) wider(t *placeTree, wider bool) []Difference {
 	if c.old.Tool.Commands == nil && c.new.Tool.Commands == nil {
 		return gather(c.told(only(t, wider, ir.All), wider))
@@ -64,8 +64,8 @@ func (c *comparison) wider(t *placeTree, wider bool) []Difference {
 	return gather(out)
 }
 
-// gather makes one difference of those of protected paths that differ alike. There are many
-// such paths, and no rule that a reviewer could look at is about one of them alone.
+// gather merges the differences of protected paths that differ alike. There are many
+// such paths, and no rule that a reviewer could look at is about just one of them.
 func gather(ds []Difference) []Difference {
 	var out []Difference
 	for _, d := range ds {
@@ -80,7 +80,7 @@ func gather(ds []Difference) []Difference {
 	return out
 }
 
-// OfProtected reports whether d is about protected paths alone.
+// OfProtected reports whether d is only about protected paths.
 func (d Difference) OfProtected() bool {
 	return d.Where == Protected || slices.Equal(d.Protected, []string{d.Where})
 }
@@ -139,7 +139,8 @@ func (c *comparison) started(r region[*place, ir.CapSet], wider bool) (example s
 	for _, p := range permits.Programs() {
 		at, known := fileOf(p.Program)
 		relevant = relevant || !known
-		if !known || !at.Under(r.item.at) || slices.ContainsFunc(r.except, func(e *place) bool { return at.Under(e.at) }) {
+		excepted := func(e *place) bool { return at.Under(e.at) }
+		if !known || !at.Under(r.item.at) || slices.ContainsFunc(r.except, excepted) {
 			continue
 		}
 		for _, w := range flat(c.argumentLists(p)) {
@@ -162,7 +163,7 @@ func flat(t *wordTree) []words {
 
 type capTree = tree[*place, ir.CapSet]
 
-// only is a tree with the labels of one direction, of some capabilities.
+// only is a tree with the labels of a direction, of some capabilities.
 func only(t *placeTree, wider bool, of ir.CapSet) *capTree {
 	out := &capTree{item: t.item, label: t.label.less & of}
 	if wider {
@@ -196,8 +197,8 @@ func (c *comparison) trees(wanted func(ir.Root) bool) []*placeTree {
 	return out
 }
 
-// addNames adds to each cell a place whose name patterns of protected paths match at every depth, where one side alone has
-// these in effect.
+// addNames adds to each cell a place whose name patterns of protected paths match at every depth, where only one side
+// has these in effect.
 func (c *comparison) addNames(t *placeTree) {
 	for _, b := range t.below {
 		c.addNames(b)
@@ -257,10 +258,11 @@ func (c *comparison) partition(at ir.Location, old, new *ir.Region, around [2][]
 
 func linked(r *ir.Region) bool { return r != nil && r.Link }
 
-// guarded reports whether a region is that of a protected path or leads to such alone, and
+// guarded reports whether a region belongs to a protected path or leads only to such paths, and
 // the other policy has no rule there.
 func guarded(r, other *ir.Region) bool {
-	return r != nil && r.LeadsToGuarded() && (other == nil || !other.Named && len(other.Below) == 0 || other.LeadsToGuarded())
+	return r != nil && r.LeadsToGuarded() && (other == nil || !other.Named && len(other.Below) == 0 ||
+		other.LeadsToGuarded())
 }
 
 // caps asks for every capability.

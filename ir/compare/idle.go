@@ -42,8 +42,8 @@ func (w Why) String() string {
 	}
 }
 
-// Idle is a rule that decides nothing of its own, or, with Partly, one that loses a part of its
-// matches by its place in the list alone.
+// Idle is a rule that decides nothing of its own, or, with Partly, a rule that loses a part of its matches only by its
+// place in the list.
 type Idle struct {
 	Resource ir.Resource // the list of the rule
 	// Index is the rule's place in the tool's list of that resource; for a pattern of
@@ -84,10 +84,10 @@ func RuleID(t *ir.Tool, r ir.Rule) ir.RuleID {
 const maxIdle = 1 << 22
 
 // Idles lists the written rules of a tool that could be removed, each alone and all together,
-// without changing the permissions, and the rules that lose by order alone. Every other rule is
-// needed, if only against one that is listed. The second result names the resources that have
-// too many rules to analyse; no rule of theirs is listed.
-// See RATIONALE D35.
+// without changing the permissions, and the rules that lose only by order. Every other rule is
+// needed, if only against a listed rule. The second result names the resources that have too many rules to analyse;
+// none of their rules is listed.
+// See decision D34.
 func Idles(t *ir.Tool) (idle []Idle, skipped []ir.Resource) {
 	if t.Source.Kind != ir.SourceLocal {
 		return nil, nil
@@ -117,24 +117,25 @@ func (i Idle) Clears() bool {
 	e, ok := i.Rule.(*ir.EnvRule)
 	return ok && !e.Read && slices.ContainsFunc(ir.DefaultEnv(), func(d ir.EnvRule) bool {
 		name := strings.ToUpper(e.Name)
-		return name == d.Name || e.Prefix && strings.HasPrefix(d.Name, name) || d.Prefix && strings.HasPrefix(name, d.Name)
+		return name == d.Name || e.Prefix && strings.HasPrefix(d.Name, name) ||
+			d.Prefix && strings.HasPrefix(name, d.Name)
 	})
 }
 
-// search looks for the idle rules of one resource.
+// search looks for the idle rules of a resource.
 type search struct {
 	tool     *ir.Tool
 	resource ir.Resource
-	// list are the rules and the patterns of arguments, one by one; gone are those
-	// without which the same is permitted.
+	// list are the rules and the patterns of arguments, one by one; gone are the items without which the same is
+	// permitted.
 	list []Idle
 	gone []bool
-	// cells are questions about one target of each cell that the rules cut, on every
+	// cells are questions about a target of each cell that the rules cut, on every
 	// platform that matters.
 	cells []question
 }
 
-// question is one cell, and the verdict there.
+// question is a cell, and the verdict there.
 type question struct {
 	platform ir.Platform
 	asked    ir.Operation
@@ -189,8 +190,7 @@ func asker(t *ir.Tool) func(question) ir.Verdict {
 	}
 }
 
-// run finds the rules that never win, then those that win and change nothing, then
-// those that lose by order alone.
+// run finds the rules that never win, then those that win and change nothing, then those that lose only by order.
 func (s *search) run() []Idle {
 	var out []Idle
 	wins := map[ir.Rule]bool{}
@@ -222,7 +222,8 @@ func (s *search) run() []Idle {
 // written reports whether a rule does not ship with accessc.
 func written(r ir.Rule) bool {
 	o := r.Source()
-	return o.Layer != ir.LayerDefault && o.Layer != ir.LayerBase && o.Layer != ir.LayerImplied && o.Layer != ir.LayerPreset
+	return o.Layer != ir.LayerDefault && o.Layer != ir.LayerBase && o.Layer != ir.LayerImplied &&
+		o.Layer != ir.LayerPreset
 }
 
 // looks reports whether rules can have an effect where they do not win: on how much is looked at,
@@ -334,13 +335,13 @@ func (s *search) original(v ir.Verdict) ir.Verdict {
 	return v
 }
 
-// ties are pairs of rules that differ, of which the later one decides something only
-// because it is later.
+// ties are pairs of rules that differ, of which the later rule decides something only because it is later.
 func (s *search) ties() []Idle {
 	var out []Idle
 	for i, item := range s.list {
 		for j := i + 1; j < len(s.list) && !s.gone[i]; j++ {
-			if b := s.list[j].Rule; !s.gone[j] && rivals(item.Rule, b) && grants(item.Rule) != grants(b) && s.ordered(i, j) {
+			if b := s.list[j].Rule; !s.gone[j] && rivals(item.Rule, b) && grants(item.Rule) != grants(b) &&
+				s.ordered(i, j) {
 				item.By = append(item.By, Side{Rule: b, Reason: ir.ReasonRule})
 			}
 		}

@@ -156,7 +156,7 @@ func TestIdleFiles(t *testing.T) {
 				x.FS[i].Names = inUniverse(x.FS[i].Names)
 			}
 		}
-		// Few sets of capabilities, so that many rules repeat another one.
+		// Few sets of capabilities, so that many rules repeat another rule.
 		for i := range x.FS {
 			if rapid.Bool().Draw(rt, "plain") {
 				x.FS[i].Caps = rapid.SampledFrom([]ir.CapSet{0, ir.All, ir.Caps(ir.Read)}).Draw(rt, "set")
@@ -229,7 +229,7 @@ func TestIdleWhy(t *testing.T) {
 		{&ir.Tool{Net: []ir.NetRule{net("a", "", 443, true), net("a", "https", 443, true), net("a", "http", 443, true)}}, "net[2] redundant net[0]; net[1] redundant net[0]"},
 		{&ir.Tool{Net: []ir.NetRule{net("a", "", 443, true), net("a", "https", 0, false)}}, "net[0] order partly net[1]"},
 		{&ir.Tool{Net: []ir.NetRule{net("a", "https", 0, true), net("a", "https", 443, false)}}, "net[0] shadowed net[1]"},
-		// Each of the last two keeps streams from port 8080 without deciding anything, so one must stay.
+		// Each of the last two keeps streams from port 8080 without deciding anything, so one of them must stay.
 		{&ir.Tool{Net: []ir.NetRule{net("localhost", "", 8080, true), net("localhost", "git", 0, false), net("localhost", "ssh", 0, false)}}, "net[1] shadowed"},
 		{&ir.Tool{Env: []ir.EnvRule{{Name: "A", Read: true}, {Prefix: true, Read: true}}}, "env[0] redundant env[1]"},
 		{&ir.Tool{Env: []ir.EnvRule{{Name: "TMPDIR", Read: true}}}, "env[0] redundant own"},
@@ -267,7 +267,7 @@ func name(t *ir.Tool, s Side) string {
 	return s.Reason.String()
 }
 
-// TestIdleBounded: a policy with too many rules is left alone, at once.
+// TestIdleBounded: a policy with too many rules is left as it is, at once.
 func TestIdleBounded(t *testing.T) {
 	x := closed()
 	for i := range 3000 {

@@ -12,8 +12,7 @@ import (
 // listenPartition is the universe of addresses of this host and their ports.
 type listenPartition struct {
 	*comparison
-	// ports are those that rules name, and behind them one with and one without a privilege
-	// that none names.
+	// ports are the ports that rules name, and behind them two that none names, with and without a privilege.
 	ports []uint16
 }
 
@@ -22,7 +21,8 @@ type listenTree = tree[hostCell, string]
 // everywhere is the addresses of every interface. They are a cell of their own, since a denial of
 // one address denies them as well.
 func everywhere() []ir.Host {
-	return []ir.Host{{Kind: ir.HostAddr, Addr: netip.IPv4Unspecified()}, {Kind: ir.HostAddr, Addr: netip.IPv6Unspecified()}}
+	return []ir.Host{{Kind: ir.HostAddr, Addr: netip.IPv4Unspecified()},
+		{Kind: ir.HostAddr, Addr: netip.IPv6Unspecified()}}
 }
 
 // listening compares the addresses that may be listened at.
@@ -40,7 +40,7 @@ func (c *comparison) listening() []Difference {
 	return out
 }
 
-// listens are questions about one address and port of each cell.
+// listens are questions about an address and port of each cell.
 func (c *comparison) listens() []ir.Operation {
 	n, t := c.listenCells()
 	if t == nil {
@@ -55,8 +55,8 @@ func (c *comparison) listens() []ir.Operation {
 	return out
 }
 
-// listenCells are all addresses, below them localhost and single ones; nil where no rule is about
-// listening. The label of each compares the policies at every port, as that of targets does.
+// listenCells are all addresses, below them localhost and single addresses; nil where no rule is about
+// listening. The label of each compares the policies at every port, as the label of targets does.
 func (c *comparison) listenCells() (*listenPartition, *listenTree) {
 	n := &listenPartition{comparison: c}
 	any := false
@@ -116,7 +116,7 @@ func (n *listenPartition) label(t *listenTree) {
 	}
 }
 
-// only keeps one direction of the labels; one without any becomes empty.
+// only keeps a direction of the labels; a label without any becomes empty.
 func (n *listenPartition) only(t *listenTree, wider bool) *listenTree {
 	out := &listenTree{item: t.item, label: direction(t.label, wider)}
 	for _, b := range t.below {
@@ -132,7 +132,8 @@ func (n *listenPartition) describe(r region[hostCell, string], wider bool) Diffe
 	}
 	old, new, _ := n.ask(ir.Listen{Host: r.item.sample, Port: port})
 	host := r.item.sample.String()
-	if _, all, differs := n.ask(ir.Listen{Host: everywhere()[1], Port: port}); r.item.pattern.Kind == ir.HostAny && differs && all.Allowed() == wider {
+	if _, all, differs := n.ask(ir.Listen{Host: everywhere()[1], Port: port}); r.item.pattern.Kind == ir.HostAny &&
+		differs && all.Allowed() == wider {
 		host = "*"
 	}
 	d := Difference{

@@ -13,7 +13,7 @@ import (
 // count, so one cell stands for all of the same capabilities. The system's own files take no
 // part: the base lets only devices be updated, which no link or rename takes to another
 // filesystem.
-// See RATIONALE D36.
+// See decision D34.
 func (c *comparison) moves(trees []*placeTree) []Difference {
 	var all []*place
 	for _, t := range trees {
@@ -120,8 +120,8 @@ func (c *comparison) pin(p *place, kinds []*place) []Difference {
 	return ds
 }
 
-// move asks all ways to bring a name from one place to another. It returns one difference of
-// those that the two policies judge differently in the direction of the first.
+// move asks all ways to bring a name from one place to another. It returns one difference for the moves that the two
+// policies judge differently in the direction of the first.
 func (c *comparison) move(fromCell string, from ir.Location, toCell string, to ir.Location) (Difference, bool) {
 	src, dst := ir.Direct(from), ir.Direct(to)
 	var out Difference
@@ -167,7 +167,7 @@ func asked(src, dst ir.Place) map[string]ir.Operation {
 	}
 }
 
-// ways are the operations that bring a name from one place to another.
+// ways are the operations that bring a name from place to place.
 func ways(src, dst ir.Place) []way {
 	var out []way
 	for _, k := range []ir.NodeKind{ir.File, ir.Dir} {

@@ -143,7 +143,8 @@ func (c *comparison) cutByName(p *place, taken []string) {
 
 func (c *comparison) nameCell(p *place, at ir.Location, s nameState) *nameCell {
 	out := &place{
-		at: at, inside: at, ends: [2]ir.Location{at, at}, old: s.old, new: s.new, named: true, rules: p.rules, guarded: p.guarded,
+		at: at, inside: at, ends: [2]ir.Location{at, at}, old: s.old, new: s.new, named: true, rules: p.rules,
+		guarded: p.guarded,
 	}
 	if below, ok := c.freeNames(out, nil); ok {
 		out.ends[1] = at.Child(below[0])
@@ -290,10 +291,11 @@ func sameEntries(a, b []ir.Entry) bool {
 	return slices.EqualFunc(a, b, func(x, y ir.Entry) bool { return sameRule(*x.Rule, *y.Rule) })
 }
 
-// tooManyNames is the difference of policies whose rules by name tell too many names apart to be compared. It
-// counts as one.
+// tooManyNames is the difference of policies whose rules by name tell too many names apart to be compared. It counts as
+// a single cell.
 func tooManyNames() Difference {
 	return Difference{
-		Resource: ir.FS, Wider: true, What: "use names that no comparison can tell apart", Where: "where many rules by name overlap",
+		Resource: ir.FS, Wider: true, What: "use names that no comparison can tell apart",
+		Where: "where many rules by name overlap",
 	}
 }

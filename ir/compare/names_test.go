@@ -6,8 +6,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestNamesOfLayers: a tool that may write one directory has none of the listed paths in it, and may change the names of
-// layers there once its policy protects nothing.
+// TestNamesOfLayers: a tool that may write one directory has none of the listed paths in it, and may change the names
+// of layers there once its policy protects nothing.
 func TestNamesOfLayers(t *testing.T) {
 	tool := func(protects bool) Policy {
 		out := ir.NewTool("t")

@@ -16,7 +16,7 @@ type grid struct {
 	ports            []uint16
 }
 
-// lane is one way of reaching a host.
+// lane is a way of reaching a host.
 type lane struct {
 	scheme, method string
 	port           uint16
@@ -51,7 +51,8 @@ func (c *comparison) grid() grid {
 			if ir.Plain(&r, nil) {
 				g.schemes = append(g.schemes, ir.Stream)
 			}
-			g.schemes, g.methods, g.ports = append(g.schemes, r.Scheme), append(g.methods, r.Methods...), append(g.ports, r.Port)
+			g.schemes, g.methods, g.ports = append(g.schemes, r.Scheme), append(g.methods, r.Methods...),
+				append(g.ports, r.Port)
 		}
 	}
 	g.schemes, g.methods, g.ports = append(named(g.schemes), ""), append(named(g.methods), ""), named(g.ports)
@@ -66,7 +67,7 @@ func named[T string | uint16](all []T) []T {
 	return slices.DeleteFunc(slices.Compact(all), func(x T) bool { return x == none })
 }
 
-// unnamed is the first port from one on that is not listed.
+// unnamed is the first port from 1 on that is not listed.
 func unnamed(ports []uint16, from uint16) uint16 {
 	for slices.Contains(ports, from) {
 		from++
@@ -91,7 +92,7 @@ func (c *comparison) paths() *pathTree {
 	return root
 }
 
-// hosts are the trees of host cells. One has the cells of a rule about every host, below that
+// hosts are the trees of host cells. Each has the cells of a rule about every host, below that
 // wildcards by length, and single names and addresses where they belong. This host and private
 // addresses are not below it: no such rule is about them.
 func (n *netPartition) hosts() []*hostTree {
@@ -184,7 +185,7 @@ func covers(wide, h ir.Host) bool {
 	}
 }
 
-// sampleHost is a target of a pattern that no narrower one covers. Names and public
+// sampleHost is a target of a pattern that no narrower pattern covers. Names and public
 // addresses that nothing names are judged alike; private addresses are only ever
 // reached by naming them, so they are no part of any wildcard.
 func sampleHost(p ir.Host, all []ir.Host) ir.Host {

@@ -26,7 +26,8 @@ func (g grid) groups(label string) []group {
 		for _, by := range alike(bits, len(g.ports), func(int) bool { return false }) {
 			row := bits[by[0]*len(g.ports) : (by[0]+1)*len(g.ports)]
 			out = append(out, group{
-				schemes: g.schemeText(of), methods: g.methodText(by), ports: g.portText(row), sample: g.example(of, by, row),
+				schemes: g.schemeText(of), methods: g.methodText(by), ports: g.portText(row),
+				sample: g.example(of, by, row),
 			})
 		}
 	}

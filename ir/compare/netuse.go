@@ -8,7 +8,7 @@ import (
 
 // inspection compares how much is looked at where both policies grant TLS. A connection that is
 // inspected no more, or opaque, carries more than the rules tell apart.
-// See RATIONALE D109.
+// See decision D109.
 func (c *comparison) inspection() []Difference {
 	if !slices.ContainsFunc(rules(c.old.Tool, c.new.Tool), func(r ir.NetRule) bool { return r.Inspect || r.Opaque }) {
 		return nil
@@ -40,7 +40,8 @@ func (c *comparison) inspection() []Difference {
 func (c *comparison) credentials() []Difference {
 	var known []*ir.Credential
 	for _, r := range rules(c.old.Tool, c.new.Tool) {
-		if r.Credential != nil && !slices.ContainsFunc(known, func(o *ir.Credential) bool { return sameCredential(o, r.Credential) }) {
+		same := func(o *ir.Credential) bool { return sameCredential(o, r.Credential) }
+		if r.Credential != nil && !slices.ContainsFunc(known, same) {
 			known = append(known, r.Credential)
 		}
 	}
@@ -54,12 +55,13 @@ func (c *comparison) credentials() []Difference {
 			is := new.Allowed() && sameCredential(netRule(new).Credential, secret)
 			return sign(was != is, is)
 		}
-		out = append(out, n.differences(Difference{Kind: Credentials, Resource: ir.Net, What: "use " + secret.String()})...)
+		out = append(out, n.differences(Difference{Kind: Credentials, Resource: ir.Net,
+			What: "use " + secret.String()})...)
 	}
 	return out
 }
 
-// netRule is the rule of a verdict, an empty one for none.
+// netRule is the rule of a verdict, an empty rule for none.
 func netRule(v ir.Verdict) *ir.NetRule {
 	if r, ok := v.Rule.(*ir.NetRule); ok {
 		return r

@@ -7,8 +7,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// hostCell is a cell of targets: a name, an address, or every other one that a
-// wildcard covers.
+// hostCell is a cell of targets: a name, an address, or every other target that a wildcard covers.
 type hostCell struct {
 	pattern ir.Host
 	sample  ir.Host
@@ -45,8 +44,8 @@ type netPartition struct {
 	*comparison
 	grid  grid
 	paths *pathTree
-	// bit compares the policies at one target: '+' where the new one has something that the old
-	// one does not, '-' where it lacks something, else a blank.
+	// bit compares the policies at one target: '+' where the new policy has something that the old policy does not, '-'
+	// where it lacks something, else a blank.
 	bit func(ir.Connect) byte
 }
 
@@ -106,7 +105,7 @@ func (n *netPartition) label(h ir.Host, p *pathTree) string {
 	return out.String()
 }
 
-// only keeps one direction of the labels; one without any becomes empty.
+// only keeps a direction of the labels; a label without any becomes empty.
 func (n *netPartition) only(t *hostTree, wider bool) *hostTree {
 	out := &hostTree{item: t.item, label: direction(t.label, wider)}
 	for _, b := range t.below {
@@ -127,7 +126,7 @@ func direction(label string, wider bool) string {
 	return label
 }
 
-// describe lists the differences of one region of hosts: by path, and there by lanes. A stream
+// describe lists the differences of a region of hosts: by path, and there by lanes. A stream
 // has no path, and is listed at the root.
 func (n *netPartition) describe(r region[hostCell, string], like Difference) []Difference {
 	rest := r.label

@@ -54,7 +54,7 @@ func targetHosts() []ir.Host {
 	return out
 }
 
-// addresses are those of this host.
+// addresses are the addresses of this host.
 func addresses() []ir.Host {
 	var out []ir.Host
 	for _, name := range []string{"localhost", "127.0.0.1", "127.0.0.2", "::1", "10.0.0.1", "10.0.0.2", "192.0.2.7", "0.0.0.0", "::"} {
@@ -256,7 +256,7 @@ func TestNetworkWords(t *testing.T) {
 			"+ connect a.test by https, port 443, any method but POST [] (connect https://a.test/)"},
 		{nil, []ir.NetRule{with(func(r *ir.NetRule) { r.Scheme, r.Port = ir.Stream, 22 }), with(func(r *ir.NetRule) { r.Path = []string{"v1"} })},
 			"+ connect a.test by tcp, port 22 [] (connect tcp://a.test:22)\n+ connect a.test/v1 by https, port 443 [] (connect https://a.test/v1)"},
-		// A rule about every host is not about this one, so one line cannot have both.
+		// A rule about every host is not about this host, so one line cannot have both.
 		{nil, []ir.NetRule{with(func(r *ir.NetRule) { r.Host = host("*") }), with(func(r *ir.NetRule) { r.Host = host("localhost") })},
 			"+ connect * by https, port 443 [] (connect https://other.example/)\n+ connect localhost by https, port 443 [] (connect https://localhost/)"},
 		{[]ir.NetRule{inspected}, []ir.NetRule{web}, "+ connect uninspected a.test, port 443 [] ()"},

@@ -7,12 +7,12 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Rules that name their places by themselves have a root each, and only a host knows that one
-// lies in another. Policies are compared by names: below the home and below the root directory.
+// Rules that name their places by themselves have a root each, and only a host knows that a root lies in another.
+// Policies are compared by names: below the home and below the root directory.
 
 // shared returns a tool whose rules of that kind lie below one root for each kind of name; the
 // tool itself where it has none.
-// See RATIONALE D184.
+// See decision D34.
 func shared(t *ir.Tool) *ir.Tool {
 	if !slices.ContainsFunc(t.FS, func(r ir.FSRule) bool { return r.At.Root.Direct() }) {
 		return t

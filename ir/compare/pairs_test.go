@@ -17,7 +17,7 @@ import (
 // to be asked completely, and cover every case that rules can make there: names of one policy,
 // of both, in between, and of neither.
 
-// pair draws a policy and another one, which is often close to it.
+// pair draws a policy and another policy, which is often close to it.
 func pair[T any](r *rand.Rand, most int, draw func(*rand.Rand) T) (a, b []T) {
 	for range r.IntN(most + 1) {
 		a = append(a, draw(r))
@@ -59,7 +59,7 @@ func answers(t *ir.Tool, ops []ir.Operation, out []bool) []bool {
 	return out
 }
 
-// check compares one pair with a universe.
+// check compares a pair with a universe.
 func check(a, b *ir.Tool, ds []Difference, ops []ir.Operation) error {
 	was, is := answers(a, ops, make([]bool, 0, len(ops))), answers(b, ops, make([]bool, 0, len(ops)))
 	wider, narrower := false, false
@@ -95,7 +95,7 @@ func movesAmong(places []ir.Location) []ir.Operation {
 	return out
 }
 
-// ofMove reports whether a difference is about moves alone.
+// ofMove reports whether a difference is only about moves.
 func ofMove(d Difference) bool {
 	return strings.Contains(d.Where, "→") || d.What == "move or replace"
 }

@@ -10,18 +10,18 @@ import (
 
 // Setting is a value of a tool that differs and permits nothing by itself, such as the program
 // that runs under the permissions. Permissions are differences, limits among them.
-// See RATIONALE D371.
+// See decision D371.
 type Setting struct {
 	// Name is the key of the configuration; of a variable's fixed value it is "env NAME".
 	Name string
-	// Old and New are the values that one side alone has, in its order; empty for none.
+	// Old and New are the values that only one side has, in its order; empty for none.
 	Old, New []string
 	// Was and At are where they are written, zero where nothing is.
 	Was, At ir.Origin
 }
 
 // Settings compares what tools have beside permissions. Of a tool that one side lacks, a nil tool, it has only what an
-// added one runs.
+// added tool runs.
 func Settings(old, new *ir.Tool) []Setting {
 	if new == nil {
 		return nil
@@ -37,7 +37,8 @@ func Settings(old, new *ir.Tool) []Setting {
 		old = &ir.Tool{Source: new.Source, Sensitive: new.Sensitive, Tests: new.Tests}
 	}
 	if was, is := old.Source.Kind == ir.SourceLocal, new.Source.Kind == ir.SourceLocal; !was || !is {
-		// A manifest has no more of a tool that accessc does not start; that it starts one no longer is a difference.
+		// A manifest has no more of a tool that accessc does not start; that it starts a tool no longer is a
+		// difference.
 		if !was && !is {
 			add("source", one(old.Source.String(), ir.Origin{}), one(new.Source.String(), ir.Origin{}))
 		}

@@ -11,7 +11,7 @@ import (
 // TestEveryFieldOfAToolIsCompared: a review that says nothing about a tool has seen every field of it. Those that were
 // missing were no permissions, such as the command.
 func TestEveryFieldOfAToolIsCompared(t *testing.T) {
-	// Without an entry a field is one that no reviewer has to see.
+	// Without an entry a field is of no concern to a reviewer.
 	unseen := map[string]string{
 		"Name":     "tools are compared by name",
 		"Declared": "a list that is not declared counts by its default",

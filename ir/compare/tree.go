@@ -8,7 +8,7 @@ type tree[T any, L comparable] struct {
 	below []*tree[T, L]
 }
 
-// region is a largest connected part of a partition with one label.
+// region is a largest connected part of a partition with the same label.
 type region[T any, L comparable] struct {
 	item   T
 	label  L
@@ -18,7 +18,7 @@ type region[T any, L comparable] struct {
 }
 
 // regions lists the parts that differ. It is the smallest such list of nodes: each begins where
-// the label differs from the one above, and ends where it differs again.
+// the label differs from the label above, and ends where it differs again.
 func (t *tree[T, L]) regions() []region[T, L] {
 	var none L
 	return t.collect(none, nil)

@@ -11,8 +11,8 @@ import (
 
 type labelTree = tree[int, int]
 
-// TestRegionsAreFewest: the result of regions is exact, and no smaller list of nodes, each
-// without some lower ones, describes the same.
+// TestRegionsAreFewest: the result of regions is exact, and no smaller list of nodes, each without some lower nodes,
+// describes the same.
 func TestRegionsAreFewest(t *testing.T) {
 	irtest.Check(t, 20000, 1, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 7).Draw(rt, "nodes")

@@ -30,8 +30,8 @@ func TestVariablesOfPrograms(t *testing.T) {
 	}
 }
 
-// TestOwnVariablesTellNoSystemsApart: the variables that accessc sets itself are others on each system. A rule on more of
-// the names is one difference on all of them, without those.
+// TestOwnVariablesTellNoSystemsApart: the variables that accessc sets itself are others on each system. A rule on more
+// of the names is one difference on all of them, without those.
 func TestOwnVariablesTellNoSystemsApart(t *testing.T) {
 	policy := func(home ir.HomeKind, rules ...ir.EnvRule) Policy {
 		out := ir.NewTool("t")
@@ -63,7 +63,7 @@ func TestOwnVariablesTellNoSystemsApart(t *testing.T) {
 			t.Errorf("without %s: %+v", name, ds)
 		}
 	}
-	// So is one that another home no longer sets.
+	// So is a variable that another home no longer sets.
 	all := ir.EnvRule{Prefix: true, Read: true}
 	if ds := filter(Policies(policy(ir.HomeReal), policy(ir.HomePrivate)), ir.Env); len(ds) == 0 {
 		t.Errorf("a private home sets no variable")

@@ -3,6 +3,6 @@
 //
 // It is separate from package ir because encoding/json imports os through fmt, and ir imports
 // nothing that does I/O. Reading refuses unknown fields and newer versions: a reader that
-// skipped them would answer questions about another policy than the one that was written.
-// See RATIONALE D98.
+// skipped them would answer questions about another policy than was written.
+// See decision D97.
 package irjson

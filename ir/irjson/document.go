@@ -6,7 +6,7 @@ import "slices"
 const Format = "accessc/policy"
 
 // The types below are the document, field by field in the order in which it is
-// written. Lists are never null: an empty one is written as [].
+// written. Lists are never null: an empty list is written as [].
 
 type document struct {
 	Format  string    `json:"format"`
@@ -14,7 +14,7 @@ type document struct {
 	Tools   []ToolDoc `json:"tools"`
 }
 
-// ToolDoc is one tool in the document; the manifest embeds it.
+// ToolDoc is a tool in the document; the manifest embeds it.
 type ToolDoc struct {
 	Name        string          `json:"name"`                    // of the tool
 	Source      string          `json:"source"`                  // the program that runs it
@@ -28,7 +28,7 @@ type ToolDoc struct {
 	LateOpen    bool            `json:"late_open,omitempty"`     // as in ir.Tool
 	Protected   *protected      `json:"protected,omitempty"`     // paths that are not written
 	FS          fsList          `json:"fs"`                      // rules for files
-	May         []fsRule        `json:"may,omitempty"`           // rules for files that can be granted while the tool runs
+	May         []fsRule        `json:"may,omitempty"`           // rules for files, to be granted while it runs
 	MayNet      []netRule       `json:"may_net,omitempty"`       // rules for hosts that can be
 	Net         netList         `json:"net"`                     // rules for connections
 	Env         envList         `json:"env"`                     // rules for variables
@@ -40,7 +40,7 @@ type ToolDoc struct {
 	Accept      []acceptance    `json:"accept"`                  // requirements that are knowingly unenforced
 }
 
-// Identity is the part of a tool that says which one it is: what several tools may have alike
+// Identity is the part of a tool that says which tool it is: what several tools may have alike
 // is the rest.
 type Identity struct {
 	Name     string   `json:"name"`                    // the tool's name
@@ -66,7 +66,8 @@ func (d *ToolDoc) Rules() int {
 	if d == nil {
 		return 0
 	}
-	n := len(d.FS.Rules) + len(d.May) + len(d.MayNet) + len(d.Net.Rules) + len(d.Env.Rules) + len(d.Sensitive) + len(d.Tests)
+	n := len(d.FS.Rules) + len(d.May) + len(d.MayNet) + len(d.Net.Rules) + len(d.Env.Rules) + len(d.Sensitive) +
+		len(d.Tests)
 	if d.Protected != nil {
 		n += len(d.Protected.More)
 	}
@@ -78,8 +79,8 @@ func (d *ToolDoc) Rules() int {
 	return n
 }
 
-// WithoutFields returns the document without the places of the fields of rules, which are most of it. Those of the rules
-// stay.
+// WithoutFields returns the document without the places of the fields of rules, which are most of it. The places of the
+// rules themselves stay.
 func (d ToolDoc) WithoutFields() *ToolDoc {
 	d.FS.Rules, d.May = unplaced(d.FS.Rules, placeOfFS), unplaced(d.May, placeOfFS)
 	d.Net.Rules, d.MayNet = unplaced(d.Net.Rules, placeOfNet), unplaced(d.MayNet, placeOfNet)

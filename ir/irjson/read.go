@@ -50,7 +50,8 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 	if d.Protected != nil {
 		t.Protects, t.Protected = true, mapFrom(d.Protected.More, r.protected)
 		if v := d.Protected.Version; v != ir.ProtectedVersion {
-			r.fail(fmt.Errorf("%w of the protected paths: %d; this program knows %d", ErrVersion, v, ir.ProtectedVersion))
+			r.fail(fmt.Errorf("%w of the protected paths: %d; this program knows %d", ErrVersion, v,
+				ir.ProtectedVersion))
 		}
 	}
 	t.FS, t.Declared.FS = mapFrom(d.FS.Rules, r.fs), d.FS.Declared
@@ -83,12 +84,12 @@ func (r *decoder) constraints(c *ConstraintsDoc) *ir.Constraints {
 		return nil
 	}
 	return &ir.Constraints{
-		MaxInvocations: c.MaxInvocations, OnlyAfter: unlist(c.OnlyAfter), Forbidden: c.Forbidden, Origin: r.origin(c.Origin),
+		MaxInvocations: c.MaxInvocations, OnlyAfter: unlist(c.OnlyAfter), Forbidden: c.Forbidden,
+		Origin: r.origin(c.Origin),
 	}
 }
 
-// decoder keeps the first error, so that the conversion reads as one expression
-// per field.
+// decoder keeps the first error, so that the conversion reads as an expression per field.
 type decoder struct{ err error }
 
 func check[T any](r *decoder, parse func(string) (T, error), s string) T {
@@ -184,19 +185,23 @@ func (r *decoder) caps(names []string) ir.CapSet {
 func (r *decoder) net(d *netRule) ir.NetRule {
 	return ir.NetRule{
 		Written: d.Written, Host: check(r, parseHost, d.Host), Scheme: d.Scheme, Port: d.Port, Path: unlist(d.Path),
-		Methods: unlist(d.Methods), Inspect: d.Inspect, Opaque: d.Opaque, Listen: d.Listen, Credential: (*ir.Credential)(d.Credential),
-		Allow: d.Allow, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
+		Methods: unlist(d.Methods), Inspect: d.Inspect, Opaque: d.Opaque, Listen: d.Listen,
+		Credential: (*ir.Credential)(d.Credential),
+		Allow:      d.Allow, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
 	}
 }
 
 func (r *decoder) env(d *envRule) ir.EnvRule {
-	return ir.EnvRule{Name: d.Name, Prefix: d.Prefix, Read: d.Read, Value: d.Value, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin)}
+	return ir.EnvRule{Name: d.Name, Prefix: d.Prefix, Read: d.Read, Value: d.Value, Origin: r.origin(d.Origin),
+		Leaves: r.leaves(d.Origin)}
 }
 
 func (r *decoder) command(d *commandRule) ir.CommandRule {
 	c := ir.CommandRule{
 		Program: d.Program, AnyArgs: d.AnyArgs, Envs: unlist(d.Envs), AllEnvs: d.AllEnvs,
-		Args:   mapFrom(d.Args, func(a *argPattern) ir.ArgPattern { return ir.ArgPattern{Words: unlist(a.Words), Rest: a.Rest} }),
+		Args: mapFrom(d.Args, func(a *argPattern) ir.ArgPattern {
+			return ir.ArgPattern{Words: unlist(a.Words), Rest: a.Rest}
+		}),
 		Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
 	}
 	if d.File != "" {

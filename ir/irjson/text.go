@@ -11,8 +11,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// errText is wrapped by every parser below, so that callers can tell a damaged document from an
-// unreadable one.
+// errText is wrapped by every parser below, so that callers can tell a damaged document from an unreadable document.
 var errText = errors.New("malformed policy text")
 
 func parsePos(s string) (ir.Pos, error) {

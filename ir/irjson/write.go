@@ -20,7 +20,7 @@ func MarshalBare(p *ir.Program) ([]byte, error) {
 	return text(p, false)
 }
 
-// HashBare writes the bare form of a tool alone to a hash.
+// HashBare writes the bare form of a single tool to a hash.
 func HashBare(h io.Writer, t *ir.Tool) error {
 	return write(&ir.Program{Tools: []*ir.Tool{t}}, false, func(text []byte) error {
 		_, err := h.Write(text)
@@ -74,7 +74,7 @@ func (e encoder) constraints(c *ir.Constraints) *ConstraintsDoc {
 	return &ConstraintsDoc{c.MaxInvocations, list(c.OnlyAfter), c.Forbidden, e.origin(c.Origin, nil)}
 }
 
-// Tool returns the document form of one tool, with its provenance.
+// Tool returns the document form of a tool, with its provenance.
 func Tool(t *ir.Tool) ToolDoc { return encoder{true}.tool(t) }
 
 // WriteOrigin returns the document form of an origin.

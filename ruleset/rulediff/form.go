@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/ruleset/rulejson"
 )
 
-// feature is one thing about a command line, beside its words, that a rule may tell from others.
+// feature is a thing about a command line, beside its words, that a rule may tell from others.
 type feature struct {
 	text string
 	// aside is true for unusual ways to write a line.
@@ -64,12 +64,12 @@ func (f form) text() string {
 
 func (f form) aside() bool { return slices.ContainsFunc(f, func(x *feature) bool { return x.aside }) }
 
-// within reports whether another form has all features of this one.
+// within reports whether another form has all features of this form.
 func (f form) within(o form) bool {
 	return !slices.ContainsFunc(f, func(x *feature) bool { return !slices.Contains(o, x) })
 }
 
-// forms are the combinations of features, usual and smaller ones first: of each group none or one.
+// forms are the combinations of features, usual and smaller combinations first: of each group at most one feature.
 func (p *program) forms() []form {
 	groups := [][]*feature{}
 	for _, flag := range p.flags {
@@ -82,14 +82,17 @@ func (p *program) forms() []form {
 		groups = append(groups, p.places())
 	}
 	if p.piped {
-		groups = append(groups, []*feature{{text: "piped to a shell", add: func(l *line) bool { l.after += "| sh"; return true }}})
+		groups = append(groups, []*feature{{text: "piped to a shell", add: func(l *line) bool {
+			l.after += "| sh"
+			return true
+		}}})
 	}
 	groups = append(groups, p.asides(), p.paths())
 	out := []form{nil}
 	for _, g := range groups {
 		to := out[:len(out):len(out)]
 		if len(out) > maxLines {
-			to = to[:1] // the rest of the features stay alone
+			to = to[:1] // the rest of the features are not combined
 		}
 		for _, f := range to {
 			for _, x := range g {
@@ -104,7 +107,7 @@ func (p *program) forms() []form {
 	return out
 }
 
-// places are the directories that rules name, and one outside of the workspace.
+// places are the directories that rules name, and a directory outside of the workspace.
 func (p *program) places() []*feature {
 	in := func(dir string) func(*line) bool { return func(l *line) bool { l.dir = dir; return true } }
 	out := []*feature{{text: "outside of the workspace", add: in("/elsewhere")}}
@@ -130,7 +133,8 @@ func (p *program) asides() []*feature {
 	word := func(text, word string) *feature {
 		return &feature{text: text, add: func(l *line) bool { l.flags = append(l.flags, word); return true }}
 	}
-	const unknown, expands, elsewhere = "with an option that is not known", "with words that the shell expands", "in another directory"
+	const unknown, expands, elsewhere = "with an option that is not known", "with words that the shell expands",
+		"in another directory"
 	out := []*feature{
 		word(unknown, "--unknown"), word(expands, `"$X"`), word(expands, "*"), word("with other words", "x"),
 		{text: unknown, add: func(l *line) bool { l.front = "--unknown"; return true }},

@@ -22,7 +22,9 @@ func (c *comparison) otherOperations() {
 }
 
 func about(s *ruleset.Set, kind ruleset.Kind) []*ruleset.Rule {
-	return slices.DeleteFunc(slices.Clone(s.Rules), func(r *ruleset.Rule) bool { return !slices.Contains(r.Operations(), kind) })
+	return slices.DeleteFunc(slices.Clone(s.Rules), func(r *ruleset.Rule) bool {
+		return !slices.Contains(r.Operations(), kind)
+	})
 }
 
 // operations compares the operations of one kind by the hosts or directories that rules name.
@@ -37,7 +39,8 @@ func (c *comparison) operations(kind ruleset.Kind, all []*ruleset.Rule) {
 				}
 			case ruleset.Within:
 				dirs = union(dirs, string(m))
-			case ruleset.All, ruleset.Any, ruleset.Not, ruleset.Command, ruleset.Prefix, ruleset.Args, ruleset.Flags, ruleset.Group, ruleset.PipedToShell:
+			case ruleset.All, ruleset.Any, ruleset.Not, ruleset.Command, ruleset.Prefix, ruleset.Args, ruleset.Flags,
+				ruleset.Group, ruleset.PipedToShell:
 			}
 		})
 	}
@@ -55,7 +58,7 @@ func (c *comparison) operations(kind ruleset.Kind, all []*ruleset.Rule) {
 	root.describe(nil)
 }
 
-// places adds directories to a tree, inner ones below outer ones.
+// places adds directories to a tree, inner directories below outer directories.
 func (c *comparison) places(root *tree, ops map[*tree]ruleset.Operation, dirs []string) {
 	slices.Sort(dirs)
 	nodes := []*tree{root}
@@ -77,7 +80,9 @@ func (c *comparison) hosts(root *tree, ops map[*tree]ruleset.Operation, hosts []
 		return ruleset.Operation{Kind: ruleset.Fetch, Dir: Root, URL: "https://" + host + "/"}
 	}
 	suffix := func(h string) string { return strings.TrimPrefix(h, "*") }
-	slices.SortFunc(hosts, func(a, b string) int { return cmp.Or(cmp.Compare(len(suffix(a)), len(suffix(b))), cmp.Compare(a, b)) })
+	slices.SortFunc(hosts, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(suffix(a)), len(suffix(b))), cmp.Compare(a, b))
+	})
 	root.words = []string{"*"}
 	free := "other.example"
 	for slices.ContainsFunc(hosts, func(h string) bool { return strings.HasSuffix(free, suffix(h)) && h != "*" }) {
@@ -106,7 +111,7 @@ func (c *comparison) hosts(root *tree, ops map[*tree]ruleset.Operation, hosts []
 	}
 }
 
-// hang adds a node below the last one that covers it.
+// hang adds a node below the last node that covers it.
 func hang(nodes []*tree, t *tree, covers func(*tree) bool) {
 	for _, o := range slices.Backward(nodes) {
 		if covers(o) {

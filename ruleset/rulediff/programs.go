@@ -12,7 +12,8 @@ import (
 
 // usual are programs of each kind that the analysis of command lines tells apart: rules that name no
 // program are compared by them.
-var usual = []string{"ls", "nice", "sudo", "xargs", "sh", "python3", "make", "sort", "tee", "git", "npm", "export", "cd"}
+var usual = []string{"ls", "nice", "sudo", "xargs", "sh", "python3", "make", "sort", "tee", "git", "npm", "export",
+	"cd"}
 
 // others stands for the programs that no rule names.
 const others = "other programs"
@@ -48,15 +49,14 @@ func (c *comparison) programs() {
 // changed reports whether other rules than before are about a program.
 func (c *comparison) changed(name string) bool { return !equal(rules(c.old, name), rules(c.new, name)) }
 
-// maxLines bounds the command lines of one program that are compared.
+// maxLines bounds the command lines of a program that are compared.
 const maxLines = 8000
 
-// maxAsked bounds those of all programs.
+// maxAsked bounds the command lines of all programs.
 const maxAsked = 100_000
 
 // compare compares the command lines of the program. The tree of the words that rules name is asked
-// in every form that some rule may tell from others; a form adds a region where the class is
-// another one than without it.
+// in every form that some rule may tell from others; a form adds a region where the class is not the class without it.
 func (p *program) compare() {
 	if p.asked > maxAsked {
 		p.sampled(p.name + ": too many rules")
@@ -72,7 +72,7 @@ func (p *program) compare() {
 	})
 	forms := p.forms()
 	if most := max(maxLines/nodes, 1); len(forms) > most {
-		// Of unusual forms, the simpler ones are enough.
+		// Of unusual forms, the simpler forms are enough.
 		if !forms[most].aside() {
 			p.sampled(p.name + ": too many combinations of words and options")
 		}
@@ -86,8 +86,8 @@ func (p *program) compare() {
 	}
 }
 
-// simplest takes some of many forms. Each feature alone is worth more than the combinations of usual
-// ones: by these alone, no class of unusual forms would be found.
+// simplest takes some of many forms. Each feature by itself is worth more than the combinations of usual features: by
+// only these, no class of unusual forms would be found.
 func simplest(forms []form, most int) []form {
 	combined := func(f form) bool { return len(f) > 1 }
 	var out []form
@@ -104,7 +104,7 @@ func simplest(forms []form, most int) []form {
 	return out[:min(most, len(out))]
 }
 
-// program has the words, options and places that the rules about one program tell apart.
+// program has the words, options and places that the rules about a program tell apart.
 type program struct {
 	*comparison
 	was, is     *ruleset.Set // the rules that may be about the lines
@@ -117,7 +117,7 @@ type program struct {
 	joined      []string // options in one word
 	dirs        []string
 	piped       bool
-	// inner are the programs that the words of rules start inside of this one.
+	// inner are the programs that the words of rules start inside of this program.
 	inner []string
 }
 
@@ -158,7 +158,7 @@ func (p *program) enter(part *shell.Part, seq []string, at int) {
 	}
 }
 
-// learn collects the words, options and places that one matcher tells apart.
+// learn collects the words, options and places that a matcher tells apart.
 func (p *program) learn(m ruleset.Matcher) {
 	switch m := m.(type) {
 	case ruleset.Command:
@@ -237,7 +237,7 @@ func (p *program) plant() {
 	}
 }
 
-// free returns a word that no rule names at a node, without a doubt if there is one.
+// free returns a word that no rule names at a node, without a doubt if there is such a word.
 func (p *program) free(t *tree) string {
 	taken := func(w string) bool {
 		return slices.ContainsFunc(t.below, func(b *tree) bool { return b.open && b.words[len(b.words)-1] == w })
@@ -255,7 +255,7 @@ func (p *program) free(t *tree) string {
 	}
 }
 
-// doubted reports whether the program is not covered by its name alone with some words.
+// doubted reports whether the program is not covered by just its name with some words.
 func (p *program) doubted(words []string) bool {
 	part := shell.Analyze(spelled(shellword.Quote(p.name), words), p.new.Shell, Root)
 	return len(part.Doubts) > 0
@@ -266,7 +266,9 @@ func (p *program) reduce() {
 	of := func(s *ruleset.Set) *ruleset.Set {
 		out := *s
 		out.Rules = slices.DeleteFunc(slices.Clone(s.Rules), func(r *ruleset.Rule) bool {
-			return !slices.ContainsFunc(append(p.inner, p.name, "cd", "sh"), func(n string) bool { return mayBeAbout(r.Matcher, n) })
+			return !slices.ContainsFunc(append(p.inner, p.name, "cd", "sh"), func(n string) bool {
+				return mayBeAbout(r.Matcher, n)
+			})
 		})
 		return &out
 	}
@@ -279,7 +281,7 @@ type place struct {
 	*Class
 }
 
-// label asks about one node in one form. Where a form with less in it is of the same class, the
+// label asks about a node in a form. Where a form with less in it is of the same class, the
 // class has the node already.
 func (p *program) label(t *tree, f form, before map[place][]form) *Class {
 	op, ok := f.operation(p.name, t)

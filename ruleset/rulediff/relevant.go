@@ -18,7 +18,8 @@ func (c *comparison) named() []string {
 			for _, seq := range sequences(m) {
 				out = append(out, seq[0])
 			}
-		case ruleset.All, ruleset.Any, ruleset.Not, ruleset.Args, ruleset.Flags, ruleset.Within, ruleset.Hosts, ruleset.PipedToShell:
+		case ruleset.All, ruleset.Any, ruleset.Not, ruleset.Args, ruleset.Flags, ruleset.Within, ruleset.Hosts,
+			ruleset.PipedToShell:
 		}
 	})
 	slices.Sort(out)
@@ -47,7 +48,8 @@ func walk(m ruleset.Matcher, f func(ruleset.Matcher)) {
 		}
 	case ruleset.Not:
 		walk(m.Matcher, f)
-	case ruleset.Command, ruleset.Prefix, ruleset.Args, ruleset.Flags, ruleset.Within, ruleset.Hosts, ruleset.PipedToShell, ruleset.Group:
+	case ruleset.Command, ruleset.Prefix, ruleset.Args, ruleset.Flags, ruleset.Within, ruleset.Hosts,
+		ruleset.PipedToShell, ruleset.Group:
 	}
 }
 
@@ -59,12 +61,13 @@ func sequences(m ruleset.Matcher) [][]string {
 		out = m
 	case ruleset.Group:
 		out = m.Commands()
-	case ruleset.All, ruleset.Any, ruleset.Not, ruleset.Command, ruleset.Args, ruleset.Flags, ruleset.Within, ruleset.Hosts, ruleset.PipedToShell:
+	case ruleset.All, ruleset.Any, ruleset.Not, ruleset.Command, ruleset.Args, ruleset.Flags, ruleset.Within,
+		ruleset.Hosts, ruleset.PipedToShell:
 	}
 	return slices.DeleteFunc(slices.Clone(out), func(seq []string) bool { return len(seq) == 0 })
 }
 
-// rules are those of a ruleset that may be about a program.
+// rules are the rules of a ruleset that may be about a program.
 func rules(s *ruleset.Set, program string) []*ruleset.Rule {
 	var out []*ruleset.Rule
 	for _, r := range s.Rules {
@@ -97,6 +100,7 @@ func mayBeAbout(m ruleset.Matcher, program string) bool {
 // equal reports whether two lists of rules decide alike, by their text.
 func equal(a, b []*ruleset.Rule) bool {
 	return slices.EqualFunc(a, b, func(x, y *ruleset.Rule) bool {
-		return x.Outcome == y.Outcome && slices.Equal(x.Operations(), y.Operations()) && reflect.DeepEqual(x.Matcher, y.Matcher)
+		return x.Outcome == y.Outcome && slices.Equal(x.Operations(), y.Operations()) &&
+			reflect.DeepEqual(x.Matcher, y.Matcher)
 	})
 }

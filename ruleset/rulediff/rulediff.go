@@ -1,8 +1,8 @@
 // Package rulediff finds the difference between the verdicts of two rulesets. It cuts the operations
 // that their rules tell apart into classes: the operations that the same rule of the old ruleset and
-// the same rule of the new one decide, with the same verdicts. It makes operations from the words,
+// the same rule of the new ruleset decide, with the same verdicts. It makes operations from the words,
 // options, hosts and directories that the rules name, asks ruleset.Set.Decide of both about each,
-// and describes each class in which they differ by regions and one example. It decides nothing
+// and describes each class in which they differ by regions and an example. It decides nothing
 // itself.
 package rulediff
 
@@ -18,7 +18,7 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// Side is the verdict of one ruleset on the operations of a class.
+// Side is the verdict of a ruleset on the operations of a class.
 type Side struct {
 	Outcome ruleset.Outcome // the verdict
 	Rule    *ruleset.Rule   // that decides, or that may; nil for none
@@ -35,7 +35,7 @@ type Region struct {
 type Class struct {
 	Old, New Side // the verdicts of both on each of the operations
 	// Regions make up the class. Unusual forms of an operation, such as words that the shell
-	// expands, are left out if there are usual ones.
+	// expands, are left out if there are usual forms.
 	Regions []Region
 	// Example is one of the operations, in a workspace at Root.
 	Example ruleset.Operation
@@ -48,7 +48,7 @@ type Class struct {
 	unusual []Region
 }
 
-// Wider reports whether the new ruleset stands in the way of the operations less than the old one.
+// Wider reports whether the new ruleset stands in the way of the operations less than the old ruleset.
 func (c *Class) Wider() bool { return rank(c.New.Outcome) > rank(c.Old.Outcome) }
 
 func rank(o ruleset.Outcome) int {
@@ -68,7 +68,7 @@ type Comparison struct {
 const Root = "/workspace"
 
 // Host is the machine on which operations are compared: nothing is a symlink, and every file may be
-// opened, so that rules alone decide.
+// opened, so that only rules decide.
 func Host() ruleset.Host {
 	return ruleset.Host{
 		Resolve: func(p string) (string, bool) { return path.Clean(p), true },
@@ -76,8 +76,8 @@ func Host() ruleset.Host {
 	}
 }
 
-// Compare compares two rulesets; nil stands for one without rules.
-// See RATIONALE D161.
+// Compare compares two rulesets; nil stands for a ruleset without rules.
+// See decision D161.
 func Compare(old, new *ruleset.Set) Comparison {
 	c := &comparison{old: placed(old), new: placed(new), classes: map[key]*Class{}}
 	switch {
@@ -108,10 +108,10 @@ func placed(s *ruleset.Set) *ruleset.Set {
 	return out
 }
 
-// comparison is one run of Compare.
+// comparison is a run of Compare.
 type comparison struct {
 	old, new *ruleset.Set
-	// widerShell is true where the new shell reads more lines than the old one.
+	// widerShell is true where the new shell reads more lines than the old shell.
 	widerShell bool
 	asked      int // how often both were asked
 	classes    map[key]*Class
@@ -159,12 +159,12 @@ func (c *comparison) askOf(old, new *ruleset.Set, op ruleset.Operation, program 
 // part is a part of a command line about which two rulesets differ.
 type part struct {
 	Class
-	// text is that of the part, behind that of the programs around it.
+	// text is the text of the part, behind the text of the programs around it.
 	text string
 }
 
-// differing lists the parts to which the difference of two judgements of one operation is owed, outer
-// ones first. The rules of the part around allow the words that they spell out.
+// differing lists the parts to which the difference of two judgements of an operation is owed, outer parts first. The
+// rules of the part around allow the words that they spell out.
 func differing(a, b *ruleset.Decision, around part) []part {
 	var out []part
 	p := around
@@ -219,8 +219,7 @@ func (c *comparison) settle() {
 	})
 }
 
-// decisive is the rule to which a difference is owed: the one that decides now, or else the one
-// that did.
+// decisive is the rule to which a difference is owed: the rule that decides now, or else the rule that did.
 func decisive(c *Class) *ruleset.Rule {
 	if c.New.Outcome == ruleset.Unknown {
 		return c.Old.Rule
@@ -229,7 +228,7 @@ func decisive(c *Class) *ruleset.Rule {
 }
 
 // dialects compares lines that two shells read in different ways, under the rules of the new
-// ruleset. All other lines are compared as the shell of that one reads them.
+// ruleset. All other lines are compared as the shell of that ruleset reads them.
 func (c *comparison) dialects() {
 	before := *c.new
 	before.Shell, c.old.Shell = c.old.Shell, c.new.Shell
@@ -245,7 +244,8 @@ func (c *comparison) dialects() {
 		if was.Outcome != is.Outcome {
 			a, b := was.Cause(), is.Cause()
 			c.out.Classes = append(c.out.Classes, &Class{
-				Old: Side{was.Outcome, a.Rule, a.Why}, New: Side{is.Outcome, b.Rule, b.Why}, Regions: []Region{{Where: where}}, Example: op,
+				Old: Side{was.Outcome, a.Rule, a.Why}, New: Side{is.Outcome, b.Rule, b.Why},
+				Regions: []Region{{Where: where}}, Example: op,
 			})
 			return
 		}
@@ -254,7 +254,7 @@ func (c *comparison) dialects() {
 
 // sampled notes a part of which examples are compared. Rules that are added and deny cannot make a
 // ruleset wider; nor can the change to sh, whose lines are read as by bash as well.
-// See RATIONALE D163.
+// See decision D161.
 func (c *comparison) sampled(what string) {
 	c.out.Sampled = append(c.out.Sampled, what)
 	if len(c.out.Sampled) > 1 {

@@ -29,7 +29,7 @@ func (d draw) some(n int, words ...string) []string {
 
 var programs = []string{"git", "rm", "p", "make", "go", "./ci.sh"}
 
-// named draws a condition that names a program, alone or with one that narrows it.
+// named draws a condition that names a program, by itself or with a condition that narrows it.
 func (d draw) named() ruleset.Matcher {
 	var m ruleset.Matcher
 	switch d.IntN(5) {
@@ -153,7 +153,7 @@ func (d draw) operation() ruleset.Operation {
 }
 
 // TestClasses: an operation about which two rulesets differ is of a class that was found, or the
-// comparison says that it took samples and, for one that is wider, that this may be. The example of
+// comparison says that it took samples and, for a ruleset that is wider, that this may be. The example of
 // each class is an operation about which they differ.
 func TestClasses(t *testing.T) {
 	var differ, beside, unseen atomic.Int64
@@ -220,8 +220,7 @@ func TestClassesOfTruncatedForms(t *testing.T) {
 }
 
 // TestClassesByAnotherPath: no line was asked about that is unusual in two ways, and the class of
-// "./git $X" was missing: a rule that allows is not about another path, one that denies may be about
-// the word.
+// "./git $X" was missing: a rule that allows is not about another path, a rule that denies may be about the word.
 func TestClassesByAnotherPath(t *testing.T) {
 	git := ruleset.Command{Names: []string{"git"}}
 	old := set(shell.Bash, allow(git), deny(ruleset.Prefix{{"git", "log"}}))
@@ -276,7 +275,7 @@ func crowd() []*ruleset.Rule {
 	return out
 }
 
-// TestSampled: where examples alone are compared, the comparison says so, and whether the new
+// TestSampled: where only examples are compared, the comparison says so, and whether the new
 // ruleset may be wider: hidden behind many options, an operation could be allowed unseen.
 func TestSampled(t *testing.T) {
 	ls, rm := ruleset.Command{Names: []string{"ls"}}, ruleset.Command{Names: []string{"rm"}}

@@ -11,7 +11,7 @@ import (
 // children. The label is the class of its operations, nil where the rulesets agree.
 type tree struct {
 	where string
-	// words are those behind the program; open is true for the lines that go on with a word that no
+	// words are the words behind the program; open is true for the lines that go on with a word that no
 	// rule names, such as next.
 	words []string
 	open  bool

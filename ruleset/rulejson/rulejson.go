@@ -23,7 +23,7 @@ type SetDoc struct {
 	Rules []RuleDoc `json:"rules"` // in the order in which they are tried
 }
 
-// RuleDoc is one rule.
+// RuleDoc is a rule.
 type RuleDoc struct {
 	Outcome   string            `json:"outcome"`             // allow or deny
 	Operation []string          `json:"operation"`           // the kinds of operation
@@ -34,8 +34,7 @@ type RuleDoc struct {
 	Origin    *irjson.OriginDoc `json:"origin,omitempty"`    // the place that wrote it
 }
 
-// Condition is one condition of a rule. Apart from subcommands, which belong to a command, it has
-// one member.
+// Condition is a condition of a rule. Apart from subcommands, which belong to a command, it has a single member.
 type Condition struct {
 	Command     []string     `json:"command,omitempty"`          // names of programs
 	Subcommands []string     `json:"subcommands,omitempty"`      // words that follow a command
@@ -52,7 +51,7 @@ type Condition struct {
 }
 
 // Doc returns the document form of a ruleset.
-// See RATIONALE D160.
+// See decision D135.
 func Doc(s *ruleset.Set) SetDoc {
 	out := SetDoc{Name: s.Name, Shell: s.Shell.String(), Rules: []RuleDoc{}}
 	for _, r := range s.Rules {

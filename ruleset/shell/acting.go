@@ -19,13 +19,17 @@ func acting() map[string]bool {
 			// Builtins of shells.
 			": true false echo pwd type exit return break continue shift times umask ulimit dirs bg fg disown kill",
 			// Files and their text.
-			"ls dir vdir exa eza lsd cat tac head tail wc cut tr paste join comm fold fmt expand unexpand nl od pr tsort rev column hexdump strings cmp seq yes factor numfmt " +
-				"grep egrep fgrep zcat bzcat xzcat lzcat jq gojq basename dirname realpath readlink pathchk stat df du namei lsattr getfacl findmnt mountpoint look",
-			"sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5 shasum base32 readelf size addr2line c++filt",
+			"ls dir vdir exa eza lsd cat tac head tail wc cut tr paste join comm fold fmt expand unexpand nl od pr " +
+				"tsort rev column hexdump strings cmp seq yes factor numfmt grep egrep fgrep zcat bzcat xzcat lzcat " +
+				"jq gojq basename dirname realpath readlink pathchk stat df du namei lsattr getfacl findmnt " +
+				"mountpoint look",
+			"sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5 shasum base32 readelf size " +
+				"addr2line c++filt",
 			"sync",
 			// The machine and its processes.
-			"whoami id groups users who w last uptime uname nproc logname hostid tty printenv locale getent cal ncal expr sleep which whereis clear " +
-				"ps pstree pgrep pidof killall pkill free vmstat iostat mpstat lscpu lsblk lsusb lspci lsmod sw_vers lsb_release ping dig host netstat traceroute",
+			"whoami id groups users who w last uptime uname nproc logname hostid tty printenv locale getent cal ncal " +
+				"expr sleep which whereis clear ps pstree pgrep pidof killall pkill free vmstat iostat mpstat lscpu " +
+				"lsblk lsusb lspci lsmod sw_vers lsb_release ping dig host netstat traceroute",
 		} {
 			for name := range strings.FieldsSeq(names) {
 				out[name] = true
@@ -40,7 +44,7 @@ var actingOnce once.Value[map[string]bool]
 // system are the directories of the system's programs. A file of the same name elsewhere is another program.
 var system = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"}
 
-// elsewhere reports whether a name is that of a file outside of the system's directories.
+// elsewhere reports whether a name names a file outside of the system's directories.
 func elsewhere(name string) bool {
 	return strings.Contains(name, "/") && !slices.Contains(system, path.Dir(name))
 }
@@ -56,7 +60,7 @@ var comparisons = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge"}
 var letters = expression.Once{Text: `^-[A-Za-z]+$`}
 
 // arithmetic adds the doubts about operands that sh may evaluate, whichever shell that is: both sides of a comparison,
-// and the words behind the format of printf unless it prints texts alone.
+// and the words behind the format of printf unless it only prints texts.
 func arithmetic(p *Part, name string) {
 	doubt := func(i int) {
 		if i > 0 && i < len(p.Words) && !number(p.Words[i]) {

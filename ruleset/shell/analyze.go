@@ -17,13 +17,13 @@ type Dialect uint8
 const (
 	// Foreign is a shell whose language is not known here.
 	Foreign Dialect = iota
-	// Bash is that of GNU bash.
+	// Bash is the language of GNU bash.
 	Bash
-	// POSIX is that of sh, whichever shell that is: a line is read as POSIX has it, and as bash.
+	// POSIX is the language of sh, whichever shell that is: a line is read as POSIX has it, and as bash.
 	POSIX
 )
 
-// String returns the name of the shell, empty for a foreign one.
+// String returns the name of the shell, empty for a foreign shell.
 func (d Dialect) String() string {
 	switch d {
 	case Bash:
@@ -47,7 +47,7 @@ func DialectOf(shell string) Dialect {
 	}
 }
 
-// Bounds of a line. Longer ones are opaque.
+// Bounds of a line. Longer lines are opaque.
 const (
 	// MaxLine is the greatest length of a line in characters.
 	MaxLine = 10_000
@@ -61,7 +61,7 @@ const (
 
 // Analyze takes a line apart, as a shell of the dialect would run it in the directory dir. The
 // directory is absolute, or empty where it is not known.
-// See RATIONALE D130.
+// See decision D130.
 func Analyze(line string, dialect Dialect, dir string) *Part {
 	a := &analysis{left: maxText}
 	at := dirs(nil)
@@ -74,7 +74,7 @@ func Analyze(line string, dialect Dialect, dir string) *Part {
 	return a.code(line, dialect, at)
 }
 
-// analysis is one run of Analyze.
+// analysis is a run of Analyze.
 type analysis struct {
 	left  int // bytes that may still be parsed
 	depth int
@@ -136,7 +136,7 @@ func (a *analysis) parse(lang syntax.LangVariant, in dirs) []*Part {
 
 // hides reports whether something that is a comment for the parser is part of a word for a shell,
 // which runs the text behind it: (echo 'a'#; b. A comment begins behind a blank or an operator.
-// See RATIONALE D165.
+// See decision D165.
 func (a *analysis) hides(file *syntax.File) bool {
 	found := false
 	syntax.Walk(file, func(n syntax.Node) bool {

@@ -54,7 +54,7 @@ func (a *analysis) call(c *syntax.CallExpr, in dirs) (*Part, ends) {
 	return p, a.after(words, in)
 }
 
-// values are the values of assignments, of which those of arrays and of expansions are hidden.
+// values are the values of assignments, of which the values of arrays and of expansions are hidden.
 func values(all []*syntax.Assign) []Word {
 	var out []Word
 	for _, s := range all {
@@ -71,7 +71,7 @@ func values(all []*syntax.Assign) []Word {
 	return out
 }
 
-// change reads "cd DIR", the one change of directory that is followed.
+// change reads "cd DIR", the only change of directory that is followed.
 func change(words []Word, in dirs) (dirs, bool) {
 	if !words[0].Is("cd") {
 		return nil, false
@@ -159,9 +159,12 @@ func plainer(name string) []string {
 
 var (
 	// machine is the beginning of the name of a program that builds for another machine.
-	machine = expression.Once{Text: `^(x86_64|amd64|i[3-6]86|arm[a-z0-9]*|aarch64[a-z_]*|riscv(32|64)[a-z]*|mips[a-z0-9]*|powerpc[a-z0-9]*|ppc[a-z0-9]*|s390x?|sparc[a-z0-9]*|m68k|avr|xtensa[a-z0-9]*|wasm32|loongarch64|alpha|sh4|msp430|bpf|llvm)-`}
+	machine = expression.Once{Text: `^(x86_64|amd64|i[3-6]86|arm[a-z0-9]*|aarch64[a-z_]*|riscv(32|64)[a-z]*|` +
+		`mips[a-z0-9]*|powerpc[a-z0-9]*|ppc[a-z0-9]*|s390x?|sparc[a-z0-9]*|m68k|avr|xtensa[a-z0-9]*|wasm32|` +
+		`loongarch64|alpha|sh4|msp430|bpf|llvm)-`}
 	// version is a name with a version in the middle, such as perl5.36-x86_64-linux-gnu.
-	version = expression.Once{Text: `^([a-z+]+)(\d?)[\d.]*-(x86_64|amd64|i[3-6]86|arm|aarch64|riscv64|powerpc|s390x|mips)[a-z0-9_-]*$`}
+	version = expression.Once{Text: `^([a-z+]+)(\d?)[\d.]*-` +
+		`(x86_64|amd64|i[3-6]86|arm|aarch64|riscv64|powerpc|s390x|mips)[a-z0-9_-]*$`}
 	// variants are the ends of names by which systems tell the builds of a program apart.
 	variants = []string{
 		"tiny", "basic", "nox", "gtk", "gtk3", "athena", "gnome", "motif", "lucid", "pgtk",
@@ -176,7 +179,8 @@ func (a *analysis) program(words []Word, in dirs) *Part {
 	}
 	a.depth++
 	defer func() { a.depth-- }()
-	p := &Part{Kind: Program, Text: spelling(words), Words: words, Dirs: in, First: 1, Known: len(words) == 1 || !words[1].MayBeOption()}
+	p := &Part{Kind: Program, Text: spelling(words), Words: words, Dirs: in, First: 1,
+		Known: len(words) == 1 || !words[1].MayBeOption()}
 	if words[0].Form != Literal {
 		p.doubt(Always, "the name of the program is not literal")
 		return p
@@ -250,7 +254,7 @@ func (a *analysis) eval(p *Part) {
 func (a *analysis) tabled(p *Part, e *entry) {
 	s := e.scan(p, 1)
 	p.Obeys = e.obeys
-	if e.access != Remove && e.lead == 0 { // behind those of rm no subcommand begins
+	if e.access != Remove && e.lead == 0 { // behind the options of rm no subcommand begins
 		p.First = s.first
 		p.Known = !slices.ContainsFunc(p.Doubts, func(d Doubt) bool { return d.Word <= s.first })
 	}
@@ -302,7 +306,7 @@ func (a *analysis) operands(p *Part, e *entry, s *scanned) {
 
 // outputs adds the files that operands name. A target may be a directory, in which a file of the
 // source's name is written.
-// See RATIONALE D167.
+// See decision D131.
 func (s *scanned) outputs(p *Part, e *entry) {
 	writing := []Access{Write}
 	if len(s.strange) > 0 && e.target {
@@ -367,12 +371,13 @@ func (a *analysis) option(p *Part, o option) {
 		}
 		at := dirs(p.Dirs)
 		if strings.HasSuffix(o.name, "dir") {
-			at = nil // that of each file
+			at = nil // the directory of each file
 			p.enterFound(o)
 		}
 		in = a.program(replaced(p, o), at)
 	case inside:
-		for _, name := range strings.FieldsFunc(o.value.Text, func(r rune) bool { return r == ':' || r == ';' || r == ',' }) {
+		separates := func(r rune) bool { return r == ':' || r == ';' || r == ',' }
+		for _, name := range strings.FieldsFunc(o.value.Text, separates) {
 			if outside(name) {
 				p.doubt(o.at, "the value of the option "+o.name+" may be of another project")
 			}
@@ -451,7 +456,7 @@ func (a *analysis) joined(words []Word, in dirs) *Part {
 	return a.code(strings.Join(code, " "), POSIX, in)
 }
 
-// subcommand checks the options behind a program's subcommand by the table of that one.
+// subcommand checks the options behind a program's subcommand by the table of that subcommand.
 func (a *analysis) subcommand(p *Part, e *entry, s *scanned) {
 	if s.first >= len(p.Words) {
 		return

@@ -13,8 +13,8 @@ type entry struct {
 	grammar
 	// why is the reason for which the program is in the table.
 	why string
-	// wraps is true for a program that runs the command in its operands, through for one that
-	// changes nothing of importance about it.
+	// wraps is true for a program that runs the command in its operands, through for a program that changes nothing of
+	// importance about it.
 	wraps, through bool
 	// skip is the number of operands in front of the command, assigns whether variables may stand
 	// there.
@@ -24,7 +24,7 @@ type entry struct {
 	appends, joins bool
 	// alone is the reason why the program is doubtful without operands, empty if it is not.
 	alone string
-	// obeys is that of Part.
+	// obeys is as in Part.
 	obeys bool
 	// sub are the subcommands that are known.
 	sub map[string]*entry
@@ -39,11 +39,11 @@ type entry struct {
 	asks, removes string
 	// needs are options without one of which the program writes a file that no option names.
 	needs string
-	// output is true where all operands are files that are written, target where the last one is. Of a program that
+	// output is true where all operands are files that are written, target where the last operand is. Of a program that
 	// packs files, packs is the end of the name that it adds.
 	output, target bool
 	packs          string
-	// last is the number of operands behind which another one is an output file, 0 for none.
+	// last is the number of operands behind which another operand is an output file, 0 for none.
 	last int
 	inPlace
 }
@@ -59,10 +59,10 @@ type row struct {
 	options    string
 	entry      entry
 	// sub are the options of subcommands, checks the entries for the operands of some. A "!" before a name stands for
-	// named, and a "/" parts the words of one.
+	// named, and a "/" parts the words of a name.
 	sub    map[string]string
 	checks map[string]entry
-	// long, whole, apart, passes and values are those of grammar.
+	// long, whole, apart, passes and values are as in grammar.
 	long, whole, apart, passes bool
 	values                     func(option, value string) bool
 }
@@ -80,7 +80,8 @@ type tabled struct {
 func tables() map[string]*tabled {
 	return tablesOnce.Get(func() map[string]*tabled {
 		out := map[string]*tabled{}
-		for i, table := range [][]row{writers(), {git()}, wrappers(), builders(), checkers(), compilers(), operators()} {
+		all := [][]row{writers(), {git()}, wrappers(), builders(), checkers(), compilers(), operators()}
+		for i, table := range all {
 			for _, r := range table {
 				t := &tabled{row: r, exact: i < 2}
 				for n := range strings.FieldsSeq(r.names) {

@@ -29,7 +29,8 @@ func (p *Part) enterFound(o option) {
 			p.doubt(o.at, "the option "+o.name+" starts a command in directories that are not known")
 			continue
 		}
-		in := &Part{Kind: Change, Text: "cd " + w.Text, Words: []Word{{Text: "cd"}, w}, Dirs: dirs(p.Dirs).join(w.Text, false), From: o.at}
+		in := &Part{Kind: Change, Text: "cd " + w.Text, Words: []Word{{Text: "cd"}, w},
+			Dirs: dirs(p.Dirs).join(w.Text, false), From: o.at}
 		p.add(in)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/internal/process/once/expression"
 )
 
-// closed are programs with a table that run no command by any argument: a word of theirs that is not known hides none.
+// closed are programs with a table that run no command by any argument: an unknown word of such a program hides none.
 var closed = []string{
 	"mkdir", "touch", "tee", "truncate", "mkfifo", "mktemp", "uniq", "date", "xxd", "shuf", "dd", "gzip",
 	"gunzip", "bzip2", "bunzip2", "xz", "unxz", "base64", "iconv", "tree", "gofmt", "rustfmt",
@@ -102,8 +102,8 @@ func (p *Part) disguises(name string) bool {
 		})
 }
 
-// configures reports whether a name of a variable, or a setting of one, is that of a configuration which gives names to
-// subcommands.
+// configures reports whether a name of a variable, or a setting of a variable, is part of a configuration which gives
+// names to subcommands.
 func configures(s string) bool {
 	return strings.HasPrefix(s, "GIT_CONFIG") || strings.HasPrefix(s, "CARGO_ALIAS")
 }

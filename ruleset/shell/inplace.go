@@ -7,18 +7,18 @@ import (
 )
 
 // inPlace are the changes that a program makes to its operands.
-// See RATIONALE D450.
+// See decision D131.
 type inPlace struct {
-	// access is that of each operand, Read for a program that changes none.
+	// access is the access to each operand, Read for a program that changes none.
 	access Access
 	// with are options with one of which the program changes its operands, without those with which it does not. A
-	// program that has without alone changes them by default, and so does one that has neither.
+	// program that has only without changes them by default, and so does a program that has neither.
 	with, without string
-	// ends are those of the operands beside each of which a file is written, instead of it, with the end to.
+	// ends are the ends of the operands beside each of which a file is written, instead of it, with the end to.
 	ends, to string
 	// refs is true where operands in front of "--" are no files.
 	refs bool
-	// lead is the number of operands in front that are no files; sources is true where the last one is none either.
+	// lead is the number of operands in front that are no files; sources is true where the last operand is none either.
 	lead    int
 	sources bool
 	// deep are options with which all below an operand is changed.
@@ -55,7 +55,7 @@ func folder(w Word) string {
 
 // perhaps adds a word of a program that may write it. A word that no slash makes a path counts as the name of a file
 // that is there. Of a pattern, the directory counts.
-// See RATIONALE D458.
+// See decision D131.
 func (p *Part) perhaps(at int, made bool) {
 	w, access := p.Words[at], Perhaps
 	name := w.Text
@@ -72,7 +72,7 @@ func (p *Part) perhaps(at int, made bool) {
 	p.add(in)
 }
 
-// edited adds the files that operands name. Those of go end in "..." for what lies below.
+// edited adds the files that operands name. Operands of go end in "..." for what lies below.
 func (s *scanned) edited(p *Part, e *entry) {
 	access := e.access
 	if s.some(e.deep) {

@@ -17,8 +17,8 @@ type invocation struct {
 	input bool
 }
 
-// Options of shells with the language of sh: words with a value in the next word, words without one, and letters that
-// take no value.
+// Options of shells with the language of sh: words with a value in the next word, words without a value, and letters
+// that take no value.
 const (
 	shellValues = " --rcfile --init-file "
 	shellPlain  = " --debugger --dump-po-strings --dump-strings --help --login --noediting --noprofile --norc " +
@@ -28,7 +28,7 @@ const (
 
 // invoke reads the words of a shell. Words that the shell reads in a way that is not known here may make it run its
 // input.
-// See RATIONALE D440.
+// See decision D429.
 func invoke(words []Word, name string) invocation {
 	out := invocation{}
 	i := 1
@@ -74,7 +74,7 @@ func (v *invocation) option(t string) int {
 		case (c == 'o' || c == 'O') && i+2 == len(t):
 			values++
 		case !strings.ContainsRune(shellLetters, c):
-			v.input = true // -s, values in the same word, letters of one shell
+			v.input = true // -s, values in the same word, letters of a single shell
 		}
 	}
 	return values
@@ -112,7 +112,7 @@ func isInput(w Word, in dirs) bool {
 	return w.Form != Literal || w.Text == "-" || isDevice(w.Text, in) || in == nil && number(w)
 }
 
-// isDevice reports whether a name may be that of an open file, started from some of the directories.
+// isDevice reports whether a name may name an open file, started from some of the directories.
 func isDevice(name string, in dirs) bool {
 	if name == "/dev/null" {
 		return false

@@ -11,9 +11,9 @@ import (
 type language struct {
 	// harmless are the arguments that only ask for words about the program.
 	harmless []string
-	// script is true where a first argument that is no option is a script, to which all further ones belong.
+	// script is true where a first argument that is no option is a script, to which all further arguments belong.
 	script bool
-	// modules is true where -m names one, whose table counts.
+	// modules is true where -m names a module, whose table counts.
 	modules bool
 	// modes are the tables for the words behind a certain first argument.
 	modes map[string]*entry
@@ -35,10 +35,12 @@ func speeches() []speech {
 		{names: "ruby", harmless: "--version -v", script: true, modes: map[string]string{"-c": ""}},
 		{names: "node nodejs", harmless: "--version -v", script: true, modes: map[string]string{
 			"--check": "", "-c": "",
-			"--test": "--test-name-pattern= --test-only --test-concurrency= --test-timeout= --test-skip-pattern= --test-force-exit",
+			"--test": "--test-name-pattern= --test-only --test-concurrency= --test-timeout= --test-skip-pattern= " +
+				"--test-force-exit",
 		}},
 		{names: "deno", harmless: "--version -V", modes: map[string]string{
-			"fmt": "--check -q --quiet", "lint": "-q --quiet --json", "check": "-q --quiet", "test": "--filter= --fail-fast --parallel -q --quiet --doc --no-check",
+			"fmt": "--check -q --quiet", "lint": "-q --quiet --json", "check": "-q --quiet",
+			"test": "--filter= --fail-fast --parallel -q --quiet --doc --no-check",
 		}},
 		{names: "bun", harmless: "--version -v", modes: map[string]string{
 			"test": "-t= --test-name-pattern= --bail? --timeout= --rerun-each= --only --todo --coverage",
@@ -46,12 +48,15 @@ func speeches() []speech {
 		{names: "php", harmless: "--version -v", script: true, modes: map[string]string{"-l": ""}},
 		{names: "lua luajit", harmless: "-v", script: true},
 		{names: "expect", harmless: "-v", script: true},
-		{names: "tclsh wish guile julia racket runghc ocaml elixir Rscript groovy", harmless: "--version -v -version", script: true},
+		{names: "tclsh wish guile julia racket runghc ocaml elixir Rscript groovy", harmless: "--version -v -version",
+			script: true},
 		{names: "java", harmless: "-version --version", script: true},
 		{names: "scala iex swipl octave jshell ghci R erl ts-node tsx irb pry", harmless: "--version -version -v"},
-		{names: "gdb lldb vim vi nvim view ex rvim rview gvim gview vimdiff gvimdiff vimx evim ed emacs emacsclient xemacs nano pico rnano jed mg kak hx micro joe", harmless: "--version -v"},
+		{names: "gdb lldb vim vi nvim view ex rvim rview gvim gview vimdiff gvimdiff vimx evim ed emacs emacsclient " +
+			"xemacs nano pico rnano jed mg kak hx micro joe", harmless: "--version -v"},
 		{names: "m4 dc bc gnuplot latex pdflatex xelatex lualatex tex ghostscript gs", harmless: "--version"},
-		{names: "sqlite3 sqlite duckdb psql mysql mariadb mongo mongosh redis-cli usql pgcli mycli litecli sqlplus sqlcmd isql cqlsh clickhouse-client influx", harmless: "--version -version -V -v"},
+		{names: "sqlite3 sqlite duckdb psql mysql mariadb mongo mongosh redis-cli usql pgcli mycli litecli sqlplus " +
+			"sqlcmd isql cqlsh clickhouse-client influx", harmless: "--version -version -V -v"},
 		{names: "osascript cmd wscript cscript mshta rundll32"},
 	}
 }
@@ -87,14 +92,19 @@ func modules() map[string]*entry {
 	return modulesOnce.Get(func() map[string]*entry {
 		out := map[string]*entry{}
 		for _, r := range []row{
-			{names: "json.tool", why: "its second operand is an output file", options: "--sort-keys --no-ensure-ascii --json-lines --indent= --tab --no-indent --compact", entry: entry{last: 1}},
-			{names: "unittest", why: "runs the code that its arguments name", options: "-v --verbose -q --quiet -f --failfast -b --buffer -c --catch -k= -s/ -t/ -p= --locals", entry: entry{operands: given}},
+			{names: "json.tool", why: "its second operand is an output file",
+				options: "--sort-keys --no-ensure-ascii --json-lines --indent= --tab --no-indent --compact",
+				entry:   entry{last: 1}},
+			{names: "unittest", why: "runs the code that its arguments name",
+				options: "-v --verbose -q --quiet -f --failfast -b --buffer -c --catch -k= -s/ -t/ -p= --locals",
+				entry:   entry{operands: given}},
 			{
 				names: "venv", why: "writes its operands",
 				options: "--clear --upgrade-deps --without-pip --system-site-packages --prompt=",
 				entry:   entry{inPlace: inPlace{access: Replace}},
 			},
-			{names: "compileall py_compile", why: "reads the files that its arguments name", options: "-q -f", entry: entry{operands: given}},
+			{names: "compileall py_compile", why: "reads the files that its arguments name", options: "-q -f",
+				entry: entry{operands: given}},
 		} {
 			e := r.compile()
 			for name := range strings.FieldsSeq(r.names) {
@@ -158,5 +168,7 @@ func (a *analysis) module(p *Part, at int) {
 	}
 	a.starter(p, "is a module that no list knows", at+1, false)
 	p.CodeOnInput = slices.Contains(consoles, p.Words[at].Text)
-	p.CodeInWords = slices.ContainsFunc(p.Words[at+1:], func(w Word) bool { return strings.ContainsAny(w.Text, notPlain) })
+	p.CodeInWords = slices.ContainsFunc(p.Words[at+1:], func(w Word) bool {
+		return strings.ContainsAny(w.Text, notPlain)
+	})
 }

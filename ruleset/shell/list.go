@@ -52,7 +52,7 @@ type ends struct{ success, any dirs }
 
 func stays(in dirs) ends { return ends{in, in} }
 
-// list takes statements apart that run one after the other.
+// list takes statements apart that run in sequence.
 func (a *analysis) list(stmts []*syntax.Stmt, in dirs) ([]*Part, ends) {
 	var out []*Part
 	at := stays(in)
@@ -147,7 +147,7 @@ func (a *analysis) binary(c *syntax.BinaryCmd, in dirs) (*Part, ends) {
 	case syntax.OrStmt:
 		after.success = first.success.or(second.success)
 	case syntax.Pipe, syntax.PipeAll:
-		// Some shells run the last one themselves.
+		// Some shells run the last command themselves.
 		after = stays(in.or(second.any))
 		y.feeds()
 		if y.runsInput() {

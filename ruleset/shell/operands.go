@@ -8,7 +8,7 @@ import (
 // always doubts every operand.
 func always(string) bool { return true }
 
-// otherHost doubts names that tar takes for those of another host.
+// otherHost doubts names that tar takes for names of another host.
 func otherHost(s string) bool { return strings.Contains(s, ":") }
 
 // outside doubts names that may be of another project, the code of which would run.
@@ -28,7 +28,7 @@ func local(s string) bool { return globbed(s) || strings.Contains(s, ":") }
 // near doubts names outside, and addresses.
 func near(s string) bool { return outside(s) || strings.Contains(s, ":") }
 
-// given doubts names outside as well, and those of files with further arguments.
+// given doubts names outside as well, and names of files with further arguments.
 func given(s string) bool { return outside(s) || strings.HasPrefix(s, "@") }
 
 // fetched doubts packages of a version, which go fetches and puts where the shell may look.
@@ -44,14 +44,15 @@ func dotted(s string) bool {
 
 // transport doubts names for git that choose a program, or an option of ssh.
 func transport(s string) bool {
-	return strings.Contains(s, "::") || strings.Contains(s, "://-") || strings.HasPrefix(s, "-") && strings.Contains(s, ":")
+	return strings.Contains(s, "::") || strings.Contains(s, "://-") ||
+		strings.HasPrefix(s, "-") && strings.Contains(s, ":")
 }
 
 // foreign doubts names of repositories outside or in .git, and those that choose a program.
 func foreign(s string) bool { return transport(s) || outside(s) || dotted(s) }
 
-// remote reports whether git pushes to another host by this name, or to a configured one. In a
-// repository on this one it would run the hooks.
+// remote reports whether git pushes to another host by this name, or to a configured host. In a repository on this host
+// it would run the hooks.
 func remote(_ int, s string) bool {
 	scheme, _, url := strings.Cut(s, "://")
 	host, _, scp := strings.Cut(s, ":")
@@ -98,7 +99,7 @@ func unpacked(name string) []string {
 	return out
 }
 
-// archived reports whether a name is that of an archive.
+// archived reports whether a name names an archive.
 func archived(s string) bool {
 	ends := []string{".tgz", ".tar", ".gz", ".bz2", ".xz", ".zip", ".whl", ".egg"}
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(strings.ToLower(s), end) })

@@ -15,8 +15,7 @@ const (
 	takes
 	// may is an option whose value, if it has one, is part of the same word.
 	may
-	// writes and reads are options whose value is a file, enters one whose value is the working
-	// directory.
+	// writes and reads are options whose value is a file, enters an option whose value is the working directory.
 	writes
 	reads
 	enters
@@ -26,8 +25,8 @@ const (
 	runsCode
 	// runsWordsOf is an option that runs the following words up to ";" or "{} +".
 	runsWordsOf
-	// inside is an option whose value is a name of the project, or a list of such, fills one whose value is a directory
-	// in which any files are written.
+	// inside is an option whose value is a name of the project, or a list of such, fills an option whose value is a
+	// directory in which any files are written.
 	inside
 	fills
 	// family is an option with anything of few characters behind its name, in the same word.
@@ -42,13 +41,13 @@ var marks = [...]role{
 
 // grammar is the form of a program's arguments. Options that it does not list are doubts: a list
 // of those that do harm is never complete.
-// See RATIONALE D131.
+// See decision D131.
 type grammar struct {
 	roles map[string]role
 	// long is true where one dash begins a whole name and "--" has no meaning, as in find; whole where one dash begins
 	// a whole name; apart where letters combine, and the value is the next word. Only other programs read options as
 	// getopt does: letters combine, and the value may stand behind its letter.
-	// See RATIONALE D449.
+	// See decision D131.
 	long, whole, apart bool
 	// number is true where a dash and digits are an option.
 	number bool
@@ -191,7 +190,7 @@ func (s *scanned) rest(from, to int) {
 	}
 }
 
-// one reads the word of an option, and returns how many further words belong to it.
+// one reads an option's word, and returns how many further words belong to it.
 func (g grammar) one(p *Part, s *scanned, at int) int {
 	text := p.Words[at].Text
 	name, value, attached := strings.Cut(text, "=")
@@ -234,9 +233,10 @@ func (g grammar) one(p *Part, s *scanned, at int) int {
 // ofFamily reports whether a word is an option of a family. A comma hands what is behind it to another program.
 func (g grammar) ofFamily(w Word) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-=./:\""
-	return w.Form == Literal && strings.Trim(w.Text, letters) == "" && slices.ContainsFunc(g.families, func(f string) bool {
-		return strings.HasPrefix(w.Text, f)
-	})
+	return w.Form == Literal && strings.Trim(w.Text, letters) == "" &&
+		slices.ContainsFunc(g.families, func(f string) bool {
+			return strings.HasPrefix(w.Text, f)
+		})
 }
 
 // value reads the value of an option, which is attached or the next word.
@@ -283,7 +283,7 @@ func (g grammar) value(p *Part, s *scanned, o option, value string, attached boo
 func (o *option) command(p *Part) int {
 	for i := o.at + 1; i < len(p.Words); i++ {
 		w := p.Words[i]
-		// For -ok a "+" is one more argument.
+		// For -ok a "+" is a further argument.
 		if w.Is(";") || w.Is("+") && p.Words[i-1].Is("{}") && strings.HasPrefix(o.name, "-exec") {
 			return i - o.at
 		}
@@ -299,7 +299,8 @@ func (s *scanned) judgeOperands(p *Part, e *entry) {
 	for _, i := range s.operands {
 		w := p.Words[i]
 		// A pattern may become any name of a file, several of them, or a name with a scheme.
-		open := w.Form != Literal && (edits || e.output || e.target || e.last > 0 || w.Wide || !strings.Contains(w.Text, "/"))
+		open := w.Form != Literal && (edits || e.output || e.target || e.last > 0 || w.Wide ||
+			!strings.Contains(w.Text, "/"))
 		open = open && !e.clears(w)
 		if e.spelled && number(w) && p.Words[i-1].Is("-j") {
 			continue
@@ -320,7 +321,8 @@ func (s *scanned) judgeOperands(p *Part, e *entry) {
 	if e.alone != "" && len(s.operands) == 0 && !s.harmless {
 		p.doubt(Always, e.alone)
 	}
-	if e.needs != "" && !s.harmless && !slices.ContainsFunc(strings.Fields(e.needs), func(o string) bool { return s.option(o) >= 0 }) {
+	if e.needs != "" && !s.harmless && !slices.ContainsFunc(strings.Fields(e.needs),
+		func(o string) bool { return s.option(o) >= 0 }) {
 		p.doubt(Always, "it writes a file that its operand names")
 	}
 	if e.last > 0 && len(s.operands) > e.last {

@@ -15,8 +15,7 @@ const (
 	File
 	// Change changes the working directory of the parts behind it.
 	Change
-	// Opaque is a part that the analysis does not see through. Its own parts are those that are
-	// visible inside.
+	// Opaque is a part that the analysis does not see through. Its own parts are the parts that are visible inside.
 	Opaque
 )
 
@@ -27,12 +26,12 @@ type Access uint8
 const (
 	// Read opens a file that exists.
 	Read Access = iota
-	// Write creates a file, or changes one that exists.
+	// Write creates a file, or changes a file that exists.
 	Write
 	// ReadWrite is both.
 	ReadWrite
-	// Rewrite changes the file of a name, if it is one. A directory is for its files of the kind that the program is
-	// about.
+	// Rewrite changes the file of a name, if it names a file. A directory is for its files of the kind that the program
+	// is about.
 	Rewrite
 	// Replace changes the file of a name, or all files below it.
 	Replace
@@ -59,13 +58,13 @@ type Part struct {
 	Text string // as written, or put together for a command inside of another
 	// Why is the reason why an opaque part cannot be seen through.
 	Why string
-	// Words are those of a program, its name included.
+	// Words are the words of a program, its name included.
 	Words []Word
 	// Doubts are the reasons for which a rule that does not spell out certain words of a program
 	// does not cover it.
 	Doubts []Doubt
-	// First is the index of the first word of a program that is neither an option that its table
-	// knows nor the value of one. Known is false where an option before it is not known.
+	// First is the index of the first word of a program that is neither an option that its table knows nor the value of
+	// such an option. Known is false where an option before it is not known.
 	First int
 	Known bool
 	// Through is true for a program that only runs the command in its further words, such as nice.
@@ -80,7 +79,7 @@ type Part struct {
 	Fed bool
 	// Values are the indices of the words that are values of options, and of no importance.
 	Values []int
-	// Assigned are the values of the variables that are set, for the program alone or by an opaque part.
+	// Assigned are the values of the variables that are set, for only the program or by an opaque part.
 	Assigned []Word
 	// Names are the names of those variables.
 	Names []string
@@ -93,7 +92,7 @@ type Part struct {
 	// Dirs are the directories in which a program may be started, or to which Change may lead. Nil
 	// means that they are not known.
 	Dirs []string
-	// Access and Path are those of a file. A relative path begins with the working directory; it
+	// Access and Path belong to a file. A relative path begins with the working directory; it
 	// may contain "..", which counts after symlinks are followed.
 	Access Access
 	Path   string
@@ -101,7 +100,7 @@ type Part struct {
 	// spells out that word has named this part.
 	From int
 	// Outer is true for a command whose words are in doubt for the program around it, too: where a rule spells out its
-	// name, they count there alone.
+	// name, they count only there.
 	Outer bool
 	// Inside is true for a part that is inside of that word, which is code.
 	Inside bool
@@ -131,12 +130,12 @@ func (p *Part) Each(f func(*Part)) {
 	}
 }
 
-// feedsShell marks every program of a part as one whose output is run as code.
+// feedsShell marks every program of a part as a program whose output is run as code.
 func (p *Part) feedsShell() {
 	p.Each(func(q *Part) { q.ToShell = true })
 }
 
-// feeds marks every program of a part as one that reads what the line gives it.
+// feeds marks every program of a part as a program that reads what the line gives it.
 func (p *Part) feeds() {
 	p.Each(func(q *Part) { q.Fed = true })
 }

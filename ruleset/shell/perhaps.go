@@ -15,17 +15,17 @@ const (
 	maxGuesses  = 40000 // bytes of all texts
 )
 
-// Perhaps are the commands that a program may run since some of its words are not understood: each command that
-// begins with a word, or with a part of one, and each text that a shell could run. All is true for a program that
-// may run any command: code that is not read, input that is code, words that are not literal.
-// See RATIONALE D429.
+// Perhaps are the commands that a program may run since some of its words are not understood: each command that begins
+// with a word, or with a part of a word, and each text that a shell could run. All is true for a program that may run
+// any command: code that is not read, input that is code, words that are not literal.
+// See decision D429.
 func (p *Part) Perhaps(d Dialect) (found []*Part, all bool) {
 	g := &guessing{dialect: d, left: maxGuesses}
 	all = g.part(p, 0)
 	return g.found, all
 }
 
-// guessing is one run of Perhaps.
+// guessing is a run of Perhaps.
 type guessing struct {
 	dialect Dialect
 	left    int // bytes that may still be parsed
@@ -59,8 +59,8 @@ func (g *guessing) part(p *Part, depth int) bool {
 	return g.words(p, name, depth)
 }
 
-// runsWhatItReads reports whether a program may take commands from its standard input: a starter, one that no table
-// has, and a wrapper without a command.
+// runsWhatItReads reports whether a program may take commands from its standard input: a starter, a program that no
+// table has, and a wrapper without a command.
 func (p *Part) runsWhatItReads(name string) bool {
 	e, why := program(name), starters()[name]
 	switch {
@@ -77,7 +77,7 @@ func (p *Part) runsWhatItReads(name string) bool {
 	return !listed(name) && state()[name] == ""
 }
 
-// unknownSubcommand reports whether the table of a program lists subcommands, and not this one.
+// unknownSubcommand reports whether the table of a program lists subcommands, and not this subcommand.
 func (p *Part) unknownSubcommand(e *entry) bool {
 	return e.sub != nil && p.First < len(p.Words) && e.sub[p.Words[p.First].Text] == nil
 }

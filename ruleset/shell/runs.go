@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// Words by which programs start the command behind them, launchers that start the one in their operands, and programs
-// whose operands are names of steps where a word of these stands. Each list has a blank around every name.
+// Words by which programs start the command behind them, launchers that start the command in their operands, and
+// programs whose operands are names of steps where a word of these stands. Each list has a blank around every name.
 const (
 	runWords  = " run exec execute dlx shell "
 	launchers = " npx pnpx bunx uvx systemd-run setpriv bwrap firejail proot fakeroot fakechroot faketime perf " +
@@ -22,7 +22,7 @@ const (
 	crossing = " mise npm pnpm yarn "
 	// several are launchers of which each operand is a command.
 	several = " hyperfine concurrently "
-	// alone are options that take no value, whichever program has them.
+	// alone are the options that take no value, whichever program has them.
 	alone = " -it -ti --rm --tty --interactive --quiet --verbose --detach --yes "
 )
 
@@ -32,7 +32,7 @@ func among(list, word string) bool { return word != "" && strings.Contains(list,
 // started adds the commands that may begin in the words of a program which no table knows, from an index on: behind a
 // word such as "run", or in its operands where it is a launcher. An option may have the next word for its value, so
 // that the command begins later.
-// See RATIONALE D451.
+// See decision D133.
 func (a *analysis) started(p *Part, from int) {
 	name := base(p.Words[0].Text)
 	launcher := among(launchers, name)
@@ -84,7 +84,7 @@ func runnable(w Word) bool {
 	return shells()[name] || interprets(name) || e != nil && e.wraps || strings.HasPrefix(w.Text, "./")
 }
 
-// runWord is the index of the first word by which a program starts a command, -1 without one.
+// runWord is the index of the first word by which a program starts a command, -1 without such a word.
 func (p *Part) runWord(name string, from int) int {
 	for i := from; i < len(p.Words); i++ {
 		switch w := p.Words[i]; {
@@ -98,7 +98,7 @@ func (p *Part) runWord(name string, from int) int {
 }
 
 // begins adds the command that begins with a word. Where a rule spells out its name, the doubts about its further words
-// are those of the program around it, unless a list knows the command.
+// are doubts of the program around it, unless a list knows the command.
 func (a *analysis) begins(p *Part, at int) {
 	if at >= len(p.Words) {
 		return

@@ -8,17 +8,20 @@ import (
 
 // The scripts of small languages that are understood: all others are doubts.
 const (
-	// A delimiter in brackets ends an expression for GNU sed, and does not for that of BSD.
+	// A delimiter in brackets ends an expression for GNU sed, and does not for BSD sed.
 	sedClass   = `\[(\[:[a-z]+:\]|[^]\[/|\\\n])+\]`
 	sedAddress = `([0-9]+|\$)(,(\+?[0-9]+|\$))?|/([^/\\\n\[]|` + sedClass + `)*/`
-	sedCommand = ` *(` + sedAddress + `)? *([pdq=]|s/([^/\\\n\[]|\\[^\n]|` + sedClass + `)*/([^/\\\n]|\\[^\n])*/[gIip0-9]*|s\|([^|\\\n\[]|\\[^\n]|` + sedClass + `)*\|([^|\\\n]|\\[^\n])*\|[gIip0-9]*) *`
-	awkField   = `(\$([0-9]+|NF)|NR|NF)`
-	awkTest    = `(/[^/\\\n"]*/|NR *(==|>|<|>=|<=) *[0-9]+( *&& *NR *(==|<|<=) *[0-9]+)?)`
+	sedCommand = ` *(` + sedAddress + `)? *([pdq=]|s/([^/\\\n\[]|\\[^\n]|` + sedClass +
+		`)*/([^/\\\n]|\\[^\n])*/[gIip0-9]*|s\|([^|\\\n\[]|\\[^\n]|` + sedClass +
+		`)*\|([^|\\\n]|\\[^\n])*\|[gIip0-9]*) *`
+	awkField = `(\$([0-9]+|NF)|NR|NF)`
+	awkTest  = `(/[^/\\\n"]*/|NR *(==|>|<|>=|<=) *[0-9]+( *&& *NR *(==|<|<=) *[0-9]+)?)`
 )
 
 var sedScript = expression.Once{Text: `^` + sedCommand + `(;` + sedCommand + `)*$`}
 
-var awkScript = expression.Once{Text: `^ *` + awkTest + `? *(\{ *print *(` + awkField + `( *, *` + awkField + `)*)? *\})?$`}
+var awkScript = expression.Once{Text: `^ *` + awkTest + `? *(\{ *print *(` + awkField + `( *, *` + awkField +
+	`)*)? *\})?$`}
 
 var ddOperand = expression.Once{Text: `^(if|bs|ibs|obs|cbs|count|skip|seek|status)=`}
 

@@ -94,7 +94,9 @@ func sedRuns(s string) bool {
 			s = strings.TrimLeft(s, " 0123456789")
 		case strings.IndexByte("btTv:", c) >= 0:
 			// A blank ends a label for GNU sed, and others take what is behind it for a part of it.
-			s = strings.TrimLeftFunc(strings.TrimLeft(s, " \t"), func(r rune) bool { return !strings.ContainsRune(" \t;\n}", r) })
+			s = strings.TrimLeftFunc(strings.TrimLeft(s, " \t"), func(r rune) bool {
+				return !strings.ContainsRune(" \t;\n}", r)
+			})
 		case strings.IndexByte("#rRwW", c) >= 0:
 			_, s, _ = strings.Cut(s, "\n")
 		case strings.IndexByte("aic", c) >= 0:

@@ -12,14 +12,20 @@ func starters() map[string]string {
 	return startersOnce.Get(func() map[string]string {
 		out := map[string]string{}
 		for _, r := range []struct{ why, names string }{
-			{"runs commands", "tox nox systemd-run setpriv bwrap firejail proot fakeroot fakechroot faketime perf valgrind hyperfine entr watchexec parallel rlwrap unbuffer xvfb-run dbus-run-session " +
-				"dbus-launch setarch linux32 linux64 i386 x86_64 uname26 prlimit choom numactl cgexec schedtool eatmydata torsocks torify tsocks proxychains proxychains4 catchsegv sg newgrp ssh-agent gpg-agent " +
-				"cpulimit stap bpftrace trace-cmd rr act dagger earthly op doppler infisical dotenv chamber aws-vault envconsul consul nodemon concurrently cross-env npm-run-all run-s run-p foreman honcho " +
-				"supervisord runit runsv s6-svscan daemonize tini dumb-init gosu su-exec fzf sk lftp yt-dlp youtube-dl aria2c tig lazygit nnn ranger mc invoke inv fab"},
+			{"runs commands", "tox nox systemd-run setpriv bwrap firejail proot fakeroot fakechroot faketime perf " +
+				"valgrind hyperfine entr watchexec parallel rlwrap unbuffer xvfb-run dbus-run-session dbus-launch " +
+				"setarch linux32 linux64 i386 x86_64 uname26 prlimit choom numactl cgexec schedtool eatmydata " +
+				"torsocks torify tsocks proxychains proxychains4 catchsegv sg newgrp ssh-agent gpg-agent cpulimit " +
+				"stap bpftrace trace-cmd rr act dagger earthly op doppler infisical dotenv chamber aws-vault " +
+				"envconsul consul nodemon concurrently cross-env npm-run-all run-s run-p foreman honcho supervisord " +
+				"runit runsv s6-svscan daemonize tini dumb-init gosu su-exec fzf sk lftp yt-dlp youtube-dl aria2c " +
+				"tig lazygit nnn ranger mc invoke inv fab"},
 			{"runs commands on other hosts, and here by its options", "ssh autossh mosh sshpass"},
 			{"runs commands on hosts", "ansible ansible-playbook pssh pdsh clush"},
-			{"runs commands in a cluster", "oc k9s helmfile kustomize skaffold tilt istioctl argocd flux minikube kind k3d"},
-			{"runs commands in other namespaces", "unshare nsenter ip lxc-attach lxc incus machinectl distrobox toolbox"},
+			{"runs commands in a cluster", "oc k9s helmfile kustomize skaffold tilt istioctl argocd flux minikube " +
+				"kind k3d"},
+			{"runs commands in other namespaces",
+				"unshare nsenter ip lxc-attach lxc incus machinectl distrobox toolbox"},
 			{"runs commands in another root", "chroot schroot debootstrap"},
 			{"runs commands as another user", "pkexec run0 sudoedit"},
 			{"runs commands later", "at batch crontab atd anacron"},
@@ -29,13 +35,17 @@ func starters() map[string]string {
 			{"runs all programs of a directory", "run-parts"},
 			{"runs a shell", "script screen tmux zellij byobu capsh nix-shell scriptreplay"},
 			{"runs a shell of another user", "su runuser"},
-			{"runs programs", "buck buck2 pants please start-stop-daemon ld.so ld-linux.so ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so snap flatpak wine wine64 qemu-x86_64 qemu-aarch64 ldd"},
-			{"starts containers with files of the host", "nerdctl buildah runc crun ctr crictl singularity apptainer docker-compose podman-compose"},
+			{"runs programs", "buck buck2 pants please start-stop-daemon ld.so ld-linux.so ld-linux-x86-64.so " +
+				"ld-linux-aarch64.so ld-musl-x86_64.so snap flatpak wine wine64 qemu-x86_64 qemu-aarch64 ldd"},
+			{"starts containers with files of the host",
+				"nerdctl buildah runc crun ctr crictl singularity apptainer docker-compose podman-compose"},
 			{"starts programs by its options", "scp sftp rsync rclone svn git-svn man apropos whatis info zip " +
 				"7z 7za 7zr rar cpio pax bsdtar gtar tcpdump tshark dumpcap gpg gpg2 sdiff diff3 zless zmore bzless " +
 				"bzmore xzless xzmore " +
-				"exiftool latexmk mutt neomutt nmh ugrep ug lynx w3m links elinks dpkg-deb rpm rpmbuild logger wall minicom cu"},
-			{"starts programs", "more most ftp tftp telnet mail mailx xdg-open open gio gnome-open sensible-browser sensible-editor sensible-pager x-www-browser x-terminal-emulator editor pager run-mailcap see"},
+				"exiftool latexmk mutt neomutt nmh ugrep ug lynx w3m links elinks dpkg-deb rpm rpmbuild logger wall " +
+				"minicom cu"},
+			{"starts programs", "more most ftp tftp telnet mail mailx xdg-open open gio gnome-open sensible-browser " +
+				"sensible-editor sensible-pager x-www-browser x-terminal-emulator editor pager run-mailcap see"},
 			{"starts programs and writes files", "less"},
 			{"starts programs by names of formats", "magick convert mogrify identify composite"},
 			{"starts a pager", "help loginctl timedatectl hostnamectl coredumpctl"},
@@ -45,20 +55,25 @@ func starters() map[string]string {
 			{"starts services", "launchctl service rc-service initctl"},
 			{"asks services to act", "dbus-send busctl gdbus qdbus"},
 			{"runs plugins", "protoc buf clang-tidy rubocop packer"},
-			{"runs the code of a configuration", "webpack rollup vite esbuild parcel babel mocha ava tap nyc c8 playwright cypress next nuxt astro gulp grunt karma stylelint tailwindcss postcss rspec jekyll rails flask django-admin celery gunicorn uvicorn alembic " +
-				"sphinx-build mkdocs jupyter coverage twine hatch pdm rye pixi conda mamba micromamba"},
+			{"runs the code of a configuration",
+				"webpack rollup vite esbuild parcel babel mocha ava tap nyc c8 playwright cypress next nuxt astro " +
+					"gulp grunt karma stylelint tailwindcss postcss rspec jekyll rails flask django-admin celery " +
+					"gunicorn uvicorn alembic sphinx-build mkdocs jupyter coverage twine hatch pdm rye pixi conda " +
+					"mamba micromamba"},
 			{"runs aliases", "glab jj"},
 			{"runs aliases and extensions", "hg"},
 			{"runs credential programs", "aws az"},
 			{"runs programs of its configuration", "gcloud gsutil"},
 			{"runs providers and provisioners", "terragrunt pulumi sam serverless"},
 			{"downloads and runs packages", "npx pnpx bunx uvx pipx corepack"},
-			{"runs programs of packages", "uv poetry pipenv bundle composer mix rebar3 stack cabal sbt lein clj clojure nuget dart flutter swift xcodebuild xcrun"},
+			{"runs programs of packages", "uv poetry pipenv bundle composer mix rebar3 stack cabal sbt lein clj " +
+				"clojure nuget dart flutter swift xcodebuild xcrun"},
 			{"runs the build of packages", "gem luarocks cpan cpanm opam"},
 			{"runs recipes", "just task rake scons waf"},
 			{"runs build scripts", "ant"},
 			{"runs hooks", "pre-commit husky lefthook lint-staged"},
-			{"runs scripts", "lerna nx turbo rush moon wireit nmap yum dnf zypper pacman apk emerge direnv mise asdf pyenv rbenv nodenv nvm volta fnm"},
+			{"runs scripts", "lerna nx turbo rush moon wireit nmap yum dnf zypper pacman apk emerge direnv mise asdf " +
+				"pyenv rbenv nodenv nvm volta fnm"},
 			{"runs maintainers' scripts", "apt-get aptitude dpkg-reconfigure"},
 			{"runs builds", "nix nix-build nix-env"},
 			{"runs toolchains", "rustup"},
@@ -89,7 +104,7 @@ var recipes = []string{"just", "task", "rake", "nx", "turbo", "moon", "wireit", 
 
 // starter takes the words of a program apart of which no table lists the options. A rule must spell out the first of
 // them, every option and setting, and each operand that may be code, or a name of elsewhere.
-// See RATIONALE D166.
+// See decision D131.
 func (a *analysis) starter(p *Part, why string, from int, colon bool) {
 	if from < len(p.Words) {
 		p.doubt(from, why)

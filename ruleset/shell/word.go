@@ -34,7 +34,7 @@ type Word struct {
 	Flat bool
 	// Alternatives is true for a pattern that may become words which are no names of files.
 	Alternatives bool
-	// Single is true for a hidden word that stays one, File for one that names an open file.
+	// Single is true for a hidden word that stays a single word, File for a hidden word that names an open file.
 	Single, File bool
 }
 
@@ -76,7 +76,8 @@ func single(w *syntax.Word) bool {
 			return false
 		}
 		for _, q := range quoted.Parts {
-			if x, is := q.(*syntax.ParamExp); is && (x.Param == nil || x.Param.Value == "@" || x.Index != nil || x.Excl) {
+			if x, is := q.(*syntax.ParamExp); is &&
+				(x.Param == nil || x.Param.Value == "@" || x.Index != nil || x.Excl) {
 				return false
 			}
 		}
@@ -93,7 +94,7 @@ type reader struct {
 	// previous is the last unquoted character.
 	previous byte
 	begun    bool
-	// brace is the length of the text in front of the first unquoted brace, -1 without one.
+	// brace is the length of the text in front of the first unquoted brace, -1 without a brace.
 	brace int
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// goKit builds the example agent and client of the protocol's kit for Go. See RATIONALE D171.
+// goKit builds the example agent and client of the protocol's kit for Go. See decision D170.
 func goKit(t *testing.T) (agent, client string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,5 +1,5 @@
 // Package agents_test runs published agents under accessc. Their model is a script on loopback, so
-// the test chooses the tools that they use, and sees the results that they report. See RATIONALE D170.
+// the test chooses the tools that they use, and sees the results that they report. See decision D170.
 package agents_test
 
 import (

@@ -44,7 +44,7 @@ const (
 )
 
 // byFile has the fates of the attacks by calls and files, and byProcess those of the attacks on processes, by the beginnings of their names. See
-// RATIONALE D289 and D303.
+// decision D170.
 //
 // Some lines are no leaks. A descriptor of access mode 3 neither reads nor writes (open(2)). A cover can be opened and listed: by root under
 // firejail, and under runc, which gives it the mode of the directory. The directory /tmp around the workspace is the tool's own in a container. firejail's

@@ -233,7 +233,7 @@ type part struct {
 }
 
 // atOnce is the number of parts that are played at the same time. They wait more than they compute. See
-// RATIONALE D303.
+// decision D170.
 const atOnce = 4
 
 // together plays parts in the order of their names' scenes, some at a time.

@@ -38,7 +38,7 @@ type step struct {
 }
 
 // reported is the comment above reports: the row that the answer changes, and why the answer is not known.
-// See RATIONALE D221.
+// See decision D76.
 var reported = regexp.MustCompile(`^# reported for ((?:no row|[a-z]+\.[a-z]+): .+)$`)
 
 // testCase is a file that was read for one system.

@@ -168,7 +168,7 @@ func (p *place) kill(t *testing.T, x part, moment string, v *ir.View) {
 	if x == partProxy && strings.Count(out.String(), "up\n") != strings.Count(out.String(), "closed\n") {
 		problems = append(problems, "connections of the tool stayed open")
 	}
-	// The process that removes the directory is there once the tool starts. See RATIONALE D66.
+	// The process that removes the directory is there once the tool starts. See decision D63.
 	if files, _ := os.ReadDir(temp); len(files) > 0 && strings.Contains(out.String(), "up\n") {
 		problems = append(problems, fmt.Sprintf("files stayed: %v", files))
 	}

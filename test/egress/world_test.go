@@ -24,7 +24,7 @@ var (
 )
 
 // TestMain starts this binary again in namespaces of its own, where it is root: it needs the
-// network to itself, and names that lead where it wants. The tests run there. See RATIONALE D119.
+// network to itself, and names that lead where it wants. The tests run there. See decision D170.
 func TestMain(m *testing.M) {
 	if os.Getenv(inside) == "" {
 		if code, ok := again(); ok {

@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package firsthour_test measures how real programs get from nothing to a policy under which they
-// work. They run accessc as a user does. See RATIONALE D210.
+// work. They run accessc as a user does. See decision D170.
 package firsthour_test
 
 import (

@@ -26,7 +26,7 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{read: st.Atim, written: st.Mtim, changed: st.Ctim}
 }
 
-// A census is the files that exist before a run, below the workspace and the home. See RATIONALE D211.
+// A census is the files that exist before a run, below the workspace and the home. See decision D170.
 type census map[string]stamp
 
 // take lists the files, and makes each look as if it was last read long ago, so that the kernel

@@ -10,7 +10,7 @@ import (
 
 // Model evaluates an emitted specification the way the kernel does, so that the text can be
 // compared with the policy that it was compiled from. It follows the measured rights matrix of
-// docs/platforms/linux.md.
+// the package comment.
 type Model struct {
 	spec    *landlock.Spec
 	abi     int

@@ -5,7 +5,7 @@
 //
 // Steps leave their results in DIR, from which summary makes a table and evidence a document that a
 // maintainer may commit as internal/artifact/evidence/evidence.json. merge joins such documents. A step
-// that this system has no means for says so; docs/platforms/cases.md says the purpose of each.
+// that this system has no means for says so; docs/testing.md says the purpose of each.
 package main
 
 import (

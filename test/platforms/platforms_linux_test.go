@@ -46,7 +46,7 @@ func sandboxExec(args []string) int {
 	if len(args) < 3 || args[0] != "-p" {
 		return 64
 	}
-	// The compiler of some releases aborts at letters outside of ASCII in a comment (RATIONALE D249).
+	// The compiler of some releases aborts at letters outside of ASCII in a comment (decision D249).
 	if strings.Contains(args[1], "; –") {
 		err := syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
 		fmt.Fprintln(os.Stderr, err)
@@ -331,7 +331,7 @@ func TestCommittedEvidence(t *testing.T) {
 			t.Errorf("%s: %v", page, err)
 		}
 	}
-	text, err := os.ReadFile("docs/platforms/cases.md")
+	text, err := os.ReadFile("docs/testing.md")
 	if err != nil || strings.Contains(string(text), "none of them has been run on a Mac or on Windows yet") != (len(d.Runs) == 0) {
 		t.Errorf("the page on cases says otherwise, %v", err)
 	}

@@ -2,7 +2,7 @@
 //
 // The invariant is that of package agents. A rule is about a call of one of the agent's tools, by the text of its arguments. So
 // the tools that take one path are held place by place, and all others are refused. A command is asked about if the policy lets
-// its program start, and refused otherwise: Gemini CLI's own sandbox lets commands read every file. See RATIONALE D283.
+// its program start, and refused otherwise: Gemini CLI's own sandbox lets commands read every file. See decision D283.
 //
 // Rules are regular expressions, and Gemini CLI leaves out one that it takes for dangerous. None here has a quantifier
 // behind a group, or more than 2048 characters.

@@ -3,7 +3,7 @@
 //
 // The invariant is that of package agents, for all that happens unasked. VS Code refuses nothing: it asks a person, and reads the whole
 // workspace without. So edits are approved place by place, nothing else is, and the sandbox for commands is on in case that a person
-// permits one. See RATIONALE D284. VS Code does not run where this project is tested, so its documentation and its published
+// permits one. See decision D283. VS Code does not run where this project is tested, so its documentation and its published
 // source are all that the ledger rests on.
 package vscode
 

@@ -62,7 +62,7 @@ const (
 	WhyProcArgs  ir.CauseID = "seatbelt.procargs"
 )
 
-// Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
+// Sentences are the sentences of the causes. Each is a part of a sentence that a reviewer
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
@@ -81,8 +81,8 @@ func Sentences() backends.Sentences {
 			"replaced file",
 		WhyEmptyDir: "a rename can replace an empty directory here: the system does not ask for delete",
 		WhySetID:    "set-user-id and set-group-id bits cannot be set by chmod(2)",
-		WhyTimes: "without read, most programs cannot set times: the system asks the same of setattrlist(2), by which they do, as of " +
-			"exchangedata(2), which could carry contents to where they can be read",
+		WhyTimes: "without read, most programs cannot set times: the system asks the same of setattrlist(2), by " +
+			"which they do, as of exchangedata(2), which could carry contents to where they can be read",
 		WhyDevice:   "devices can be read and written; their mode, owner and attributes stay",
 		WhySugid:    "set-user-id and set-group-id programs do not start in a sandbox",
 		WhyImage:    "without read, the system may refuse to start a program",
@@ -123,26 +123,27 @@ func Sentences() backends.Sentences {
 		WhyGain: "the system does not compare the two ends of a move: a file that moves from here into " +
 			"PLACE gains CAPABILITIES",
 		WhyWall: "no process stays to enforce it",
-		WhyTrust: "programs that have the system check certificates, as those in Go and Swift, refuse TLS: its service fetches addresses " +
-			"that certificates name, so it is closed",
+		WhyTrust: "programs that have the system check certificates, as those in Go and Swift, refuse TLS: its " +
+			"service fetches addresses that certificates name, so it is closed",
 		WhySame: "assumes that the system takes two runs of a tool for two sandboxes",
-		WhyBytes: "the system's expressions know bytes and no characters: a pattern with ?, a set or letters outside of " +
-			"" +
-			"ASCII may match " +
-			"other names than here",
-		WhyDeep: "nothing is granted where two rules by name disagree about a path and more than four directories are " +
-			"" +
-			"below both names",
+		WhyBytes: "the system's expressions know bytes and no characters: a pattern with ?, a set or letters outside " +
+			"of ASCII may match other names than here",
+		WhyDeep: "nothing is granted where two rules by name disagree about a path and more than four directories " +
+			"are below both names",
 		WhyWay: "the directories between the rule's place and a name that it grants are hidden where no rule grants " +
 			"something in them",
-		WhyAncestors: "the directories above the workspace are not listed: Bun, and programs compiled with it, list them at their start and " +
-			"do not run",
-		WhySearch: "without execute, access(2) may say of directories that they cannot be searched, and git then finds no repository",
-		WhyServices: "services of the system and shared memory are closed but for users and groups: nothing is told by FSEvents, " +
-			"configd or the pasteboard, and libraries that share memory under a name fail",
-		WhySemaphore: "a POSIX semaphore is no process's own: two tools that agree on a name can signal each other by one",
-		WhyProcArgs: "assumes that the system asks the profile before it shows the environment and the arguments of the user's other processes, " +
-			"as kern.procargs2 does: some of them may have the variables that the tool does not get",
-		WhyDirectory: "assumes that this Mac asks no directory server about users: the names that a tool asks for would reach it",
+		WhyAncestors: "the directories above the workspace are not listed: Bun, and programs compiled with it, list " +
+			"them at their start and do not run",
+		WhySearch: "without execute, access(2) may say of directories that they cannot be searched, and git then " +
+			"finds no repository",
+		WhyServices: "services of the system and shared memory are closed but for users and groups: nothing is told " +
+			"by FSEvents, configd or the pasteboard, and libraries that share memory under a name fail",
+		WhySemaphore: "a POSIX semaphore is no process's own: two tools that agree on a name can signal each other " +
+			"by one",
+		WhyProcArgs: "assumes that the system asks the profile before it shows the environment and the arguments of " +
+			"the user's other processes, as kern.procargs2 does: some of them may have the variables that the tool " +
+			"does not get",
+		WhyDirectory: "assumes that this Mac asks no directory server about users: the names that a tool asks for " +
+			"would reach it",
 	}
 }

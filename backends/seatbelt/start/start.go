@@ -1,6 +1,6 @@
 // Package start is the part of a Seatbelt profile that the system does not read: the data that
 // a loader needs before it hands the profile to sandbox-exec. It follows the profile, in lines
-// that are comments to the system, so that one file with one hash is the whole artifact.
+// that are comments to the system, so that a single file with one hash is the whole artifact.
 //
 // It is separate from the compiler because the loader must stay light.
 package start
@@ -73,10 +73,10 @@ func FirstName(abs string) string {
 	return abs
 }
 
-// Quote writes a string of the profile language. Its reader is that of TinyScheme:
+// Quote writes a string of the profile language. Its reader is TinyScheme's:
 // it takes a backslash in front of any other character than n, t, r, x and the digits
-// for that character, so these two escapes are all there is to know, and those of
-// JSON or Go would silently name another path.
+// for that character, so these two escapes are all there is to know, and the escapes of JSON or Go would silently name
+// another path.
 func Quote(s string) string {
 	return `"` + escapes().Replace(s) + `"`
 }
@@ -88,7 +88,7 @@ func escapes() *strings.Replacer {
 var escapesOnce once.Value[*strings.Replacer]
 
 // Append writes the specification behind a profile.
-// See RATIONALE D74.
+// See decision D249.
 func Append(profile []byte, s Spec) ([]byte, error) {
 	data, err := backends.JSON(s)
 	if err != nil {
@@ -106,7 +106,7 @@ func Append(profile []byte, s Spec) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// ascii writes JSON without bytes outside of ASCII, which stand in its strings alone: the
+// ascii writes JSON without bytes outside of ASCII, which stand only in its strings: the
 // system's compiler has been seen to abort at them, also in comments.
 func ascii(doc string) string {
 	if !strings.ContainsFunc(doc, func(r rune) bool { return r > unicode.MaxASCII }) {
@@ -144,7 +144,8 @@ func Parse(data []byte) (*Spec, error) {
 		}
 	}
 	if form == "" {
-		return nil, fmt.Errorf("%w: found the first line %q, expected %q; build again", ErrSpec, first, Header(backends.Resolved))
+		return nil, fmt.Errorf("%w: found the first line %q, expected %q; build again", ErrSpec, first,
+			Header(backends.Resolved))
 	}
 	var doc bytes.Buffer
 	for line := range strings.Lines(tail) {
@@ -161,8 +162,8 @@ func Parse(data []byte) (*Spec, error) {
 	return &s, s.check()
 }
 
-// check refuses directories that are not where a resolved profile has them, and other programs to
-// start before the tool than the one that does nothing.
+// check refuses directories that are not where a resolved profile has them, and other programs to start before the tool
+// than the program that does nothing.
 func (s *Spec) check() error {
 	for _, d := range s.Directories {
 		if s.Form == backends.Resolved.String() && (!path.IsAbs(d) || path.Clean(d) != d) {

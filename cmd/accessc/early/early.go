@@ -4,7 +4,7 @@
 // Go initialises packages in the order of their import paths, each after its imports. This
 // package imports little and its path sorts early, so its init runs before the command-line
 // parser, the TOML reader and the template engine are set up, and a start that needs none of
-// them does not pay for them (RATIONALE.md has the figures, "A start from an artifact"). It
+// them does not pay for them (docs/performance.md has the figures). It
 // handles exactly
 //
 //	accessc exec --artifact FILE [--sha256 HEX [--in-container]] [--accept CELL]... [--arguments JSON | --call FILE] TOOL [-- ARG...]
@@ -29,7 +29,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// See RATIONALE D104.
+// See decision D104.
 func init() {
 	// Who may sign is in files that only the ordinary start reads.
 	if len(os.Args) < 2 || os.Args[1] != "exec" || userdir.Attests() {

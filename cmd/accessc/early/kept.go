@@ -38,7 +38,7 @@ type Repeat struct {
 //	accessc exec [-C DIR] [--config FILE]... [--untrusted FILE]... [--set KEY=VALUE]... [--shared]
 //		[--accept GAP]... [--arguments JSON] [--call FILE] [--report FILE] [--no-summary] [--no-prompt] TOOL [-- ARG...]
 //
-// See RATIONALE D224.
+// See decision D224.
 func Kept(args []string) (*Repeat, bool) {
 	c, ok := parseCall(args)
 	if !ok || c.report != "" && !start.Observes {

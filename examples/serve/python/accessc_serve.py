@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Start tools under their policies from Python: a client of accessc serve (docs/serve.md).
+"""Start tools under their policies from Python: a client of accessc serve (docs/hosts.md).
 
     with Server("/path/to/workspace") as server:
         done = server.run("grep", ["main", "src/a"])

@@ -1,4 +1,4 @@
-// Start tools under their policies from TypeScript or JavaScript: a client of accessc serve (docs/serve.md).
+// Start tools under their policies from TypeScript or JavaScript: a client of accessc serve (docs/hosts.md).
 //
 //     const server = await Server.start("/path/to/workspace");
 //     const done = await server.run("grep", ["main", "src/a"]);

@@ -144,7 +144,7 @@ var (
 
 // Daemon is the reason why no policy would hold for a command, empty where a policy does. A starter may have flags of
 // any kind before the command, so each of its words counts, as do those of a shell's text.
-// See RATIONALE D396.
+// See decision D173.
 func Daemon(words []string) string {
 	first := program(words[0])
 	if slices.Contains(starters, first) || slices.Contains(shells, first) {

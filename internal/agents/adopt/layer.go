@@ -40,7 +40,7 @@ func sum(text string) string {
 }
 
 // Insert adds the table of a server to the text of a layer, so that Remove leaves every byte before it.
-// See RATIONALE D395.
+// See decision D395.
 func Insert(layer []byte, server, table string) ([]byte, error) {
 	text, err := layerfile.Parse("the layer", layer)
 	if err != nil {

@@ -17,7 +17,7 @@ var moving = []string{
 }
 
 // moves returns the reason why accessc would not follow the user's configuration if this entry started
-// it; empty if there is none. See RATIONALE D173.
+// it; empty if there is none. See decision D173.
 func (e *entry) moves(dir func(string) bool) string {
 	for _, name := range e.env {
 		name, _, _ := strings.Cut(name, "=") // a client hands on NAME=x and its value as one text, which sets NAME

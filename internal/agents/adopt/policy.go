@@ -97,7 +97,7 @@ const (
 
 // rules are those on the places that arguments and variables name, and on the one that the server is started from.
 // Without such a place the default files hold.
-// See RATIONALE D439.
+// See decision D395.
 func (g Ground) rules(s Server, l launched, p *Config) []rule {
 	var out []rule
 	add := func(r rule, ok bool) {
@@ -236,7 +236,7 @@ var (
 // holder is the directory that a server needs for a data file, since it makes the file or others beside it; empty for
 // another place. A rule on the file alone lets it be neither made nor replaced. The whole home is more than a file
 // needs: alone is true for one that is not there yet.
-// See RATIONALE D468.
+// See decision D395.
 func (g Ground) holder(at string) (dir string, alone bool) {
 	dir, ending := filepath.Dir(at), strings.ToLower(filepath.Ext(at))
 	there, base := g.Exists(at), slices.Contains(databases, ending)

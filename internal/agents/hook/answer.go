@@ -103,7 +103,7 @@ type Reply struct {
 
 // Settle is the answer that the agent can give effect to. One that it has no word for becomes the
 // nearest one that permits less; a command that is held to the policy can go on.
-// See RATIONALE D151.
+// See decision D145.
 func (a *Agent) Settle(e *Event, ans Answer) Answer {
 	switch {
 	case ans.Outcome != Ask || e.Asks:

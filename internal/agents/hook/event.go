@@ -39,7 +39,7 @@ type Event struct {
 	Session, ID string
 	// Dir is the absolute directory in which the call is made, Project the one that the agent was
 	// started in. The agent may change Dir, and so does not choose the policy by it.
-	// See RATIONALE D154.
+	// See decision D146.
 	Dir, Project string
 	// Chosen says that Project is Dir for want of a better one, and so may be the agent's choice.
 	Chosen bool
@@ -109,7 +109,7 @@ func failed(v gjson.Result) bool {
 }
 
 // read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
-// See RATIONALE D150.
+// See decision D150.
 func read(r io.Reader) (gjson.Result, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxEvent+1))
 	switch {

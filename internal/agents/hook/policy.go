@@ -30,7 +30,7 @@ type Policy struct {
 }
 
 // Answer judges a call before it is made.
-// See RATIONALE D151.
+// See decision D145.
 func (p *Policy) Answer(a *Agent, e *Event) Answer {
 	return p.settled(p.judged(a, e))
 }

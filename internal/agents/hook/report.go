@@ -42,7 +42,7 @@ func PrepareReports(dir string) error {
 
 // Refused lists the refusals of an event's command when it ran, empty for none. It removes the
 // report.
-// See RATIONALE D153.
+// See decision D150.
 func (p *Policy) Refused(a *Agent, e *Event) string {
 	if p.Wrap == nil || p.Wrap.Reports == "" || e.Call.What != Shell {
 		return ""

@@ -11,7 +11,7 @@ type Target struct{ Server, Tool string }
 
 // Targets are the tools that a call may be of, given the configured servers with the tools that are listed for each.
 // Agents write other characters than those of identifiers as "_", so one name may stand for several servers: all that
-// fit count, see RATIONALE D361. Where none does, the agent's own reading is the only one.
+// fit count, see decision D145. Where none does, the agent's own reading is the only one.
 func (c *Call) Targets(servers map[string][]string) []Target {
 	var out []Target
 	for _, server := range slices.Sorted(maps.Keys(servers)) {

@@ -15,7 +15,7 @@ const (
 
 // confines reports whether a command that is left to a person runs without one: under the policy of a tool, by a
 // command of this program, and with no rule that denies or asks and may match.
-// See RATIONALE D390.
+// See decision D145.
 func (p *Policy) confines(v action.Verdict, wrapped bool) bool {
 	return p.Undecided == UndecidedConfined && wrapped && !p.Judge.OnlyRefuses && !v.Doubt
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Wrap writes the command that runs an agent's line under a policy.
-// See RATIONALE D152.
+// See decision D138.
 type Wrap struct {
 	// Start are the words that start accessc, Shell those that run a line, which is the last word.
 	Start, Shell []string

@@ -44,7 +44,7 @@ func (n *named) about(abs string) bool {
 var class = expression.Once{Text: `\[[^/]*?\]`}
 
 // byName takes a pattern of names at any depth for rules by name, with the places to deny besides. It is false for
-// another pattern. See RATIONALE D481.
+// another pattern. See decision D196.
 func (t *translation) byName(p point, opened []string, what denial) (led []point, ok bool) {
 	dir, name, deep := strings.Cut(p.abs, "/**/")
 	if p.name != "" {

@@ -54,7 +54,7 @@ var confining = strings.Fields(`permissions sandbox allow ask deny defaultMode a
 	blockWritesOutsideWorkingDirectories denyInsteadOfPrompting`)
 
 // unknownSettings are the keys of a document that the version does not have. A key that may be a misspelled or
-// misplaced part of the permissions is not among them, and stays an error. See RATIONALE D407.
+// misplaced part of the permissions is not among them, and stays an error. See decision D197.
 func unknownSettings(root *jsonc.Node) []string {
 	var out []string
 	for _, n := range root.Children('{') {

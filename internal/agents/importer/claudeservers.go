@@ -15,7 +15,7 @@ const serverWord = "mcp__"
 // serverForm is a rule about tools of servers: mcp__SERVER, mcp__SERVER__TOOL, with stars, or a specifier.
 var serverForm = expression.Once{Text: `(?s)^(mcp__[^()\s]*)(?:\((.*)\))?$`}
 
-// servers writes the lists of tools. See RATIONALE D438.
+// servers writes the lists of tools. See decision D437.
 func (c *claude) servers(t *translation) {
 	var stars []claudeRule
 	for _, r := range c.rules {

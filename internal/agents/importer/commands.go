@@ -112,7 +112,7 @@ func (t *translation) askAround(s lineRule) string {
 }
 
 // stopLine writes a rule that denies or asks, if there is one.
-// See RATIONALE D428.
+// See decision D428.
 func (t *translation) stopLine(s lineRule) {
 	r := rule{ask: !s.deny, prefix: s.prefix, exact: s.exact, from: s.entry.from()}
 	switch {

@@ -38,7 +38,7 @@ func (p pattern) within() [][]string {
 	return out
 }
 
-// denyPart writes rules for the part of a denied text that rules can say. See RATIONALE D406.
+// denyPart writes rules for the part of a denied text that rules can say. See decision D196.
 func (t *translation) denyPart(s lineRule) {
 	part := s.within()
 	if len(part) == 0 {

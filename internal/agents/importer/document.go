@@ -80,7 +80,7 @@ func (d *document) err() error { return errors.Join(d.faults...) }
 type fields map[string]func(n *jsonc.Node)
 
 // object reads the members of an object. An unknown one is a mistake: it may make the policy narrow.
-// See RATIONALE D197.
+// See decision D197.
 func (d *document) object(n *jsonc.Node, what string, known fields) {
 	if n == nil {
 		return

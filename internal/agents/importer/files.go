@@ -133,7 +133,7 @@ func (e *Entry) from() string {
 }
 
 // names resolves a pattern that denies: the places to deny instead. opened are the places with grants.
-// See RATIONALE D196.
+// See decision D196.
 func (t *translation) names(p point, opened []string, what denial) []point {
 	if out, ok := t.byName(p, opened, what); ok {
 		return out

@@ -15,7 +15,7 @@ func (t *translation) allows(set *ruleset.Set, op ruleset.Operation) bool {
 }
 
 // unasked reports whether a command that no rule decides may run without a question.
-// See RATIONALE D430.
+// See decision D195.
 func (t *translation) unasked(set *ruleset.Set, line string) bool {
 	d := set.Decide(ruleset.Operation{Command: line, Dir: set.Root}, rulediff.Host())
 	return d.Outcome == ruleset.Unknown && !set.MayStop(ruleset.Execute, &d)

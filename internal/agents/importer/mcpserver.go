@@ -38,7 +38,7 @@ const (
 )
 
 // Keys of servers, of all clients: those of a server on another host, and those about something else than its start.
-// See RATIONALE D437.
+// See decision D437.
 var (
 	remoteKeys = strings.Fields(`url serverUrl httpUrl tcp headers headersHelper http_headers env_http_headers bearer_token
 		bearer_token_env_var oauth oauth_resource scopes auth authProviderType targetAudience targetServiceAccount`)
@@ -259,7 +259,7 @@ func (r *serverReader) end(n *tree) {
 }
 
 // needs has the table of a server say what accessc adopt would: the registry that it is downloaded from, and the places
-// among its arguments. See RATIONALE D437.
+// among its arguments. See decision D437.
 func (t *translation) needs(s *server, e *Entry) {
 	var c adopt.Config
 	reserved := t.req.Reserved

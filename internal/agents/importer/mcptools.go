@@ -90,7 +90,7 @@ func (t *translation) listOf(server string) *toolList {
 	return l
 }
 
-// toolLists writes the lists of all servers. See RATIONALE D438.
+// toolLists writes the lists of all servers. See decision D437.
 func (t *translation) toolLists() {
 	for _, l := range t.lists {
 		if t.draft.confines && strings.EqualFold(l.server, t.draft.tool) {

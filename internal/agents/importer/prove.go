@@ -92,7 +92,7 @@ func compiled(text, home string) (*compiler.Result, error) {
 }
 
 // prove compiles a text and asks it, and the settings, about one question of every class.
-// See RATIONALE D195.
+// See decision D195.
 func (t *translation) prove(text string, p foreign.Policy) (Proof, error) {
 	var out Proof
 	res, err := compiled(text, t.host.Home)
@@ -333,7 +333,7 @@ func plainly(line string) string {
 }
 
 // changesDirectory reports whether a line goes to a directory and does nothing else. A ruleset permits that below its
-// directory without a rule, whatever the settings say. See RATIONALE D405.
+// directory without a rule, whatever the settings say. See decision D195.
 func changesDirectory(line string) bool {
 	w := words(plainly(line))
 	return len(w) > 0 && w[0] == "cd"

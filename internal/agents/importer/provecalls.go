@@ -10,7 +10,7 @@ import (
 
 // calls asks about the tools of every server that either side names: those that the settings stop cannot be called, and
 // of a server with entries only tools that the settings permit unasked.
-// See RATIONALE D438.
+// See decision D437.
 func (t *translation) calls(prog *ir.Program, p foreign.Policy, out *Proof) error {
 	caller, ok := p.(foreign.Caller)
 	if !ok {

@@ -86,7 +86,7 @@ func (d *document) wrong(n *tree, format string, args ...any) {
 	d.faults = append(d.faults, &fault{fmt.Sprintf("%s:%d:%d: ", d.name, n.line, n.col) + fmt.Sprintf(format, args...)})
 }
 
-// members reads the members of an object. An unknown one is a mistake. See RATIONALE D197.
+// members reads the members of an object. An unknown one is a mistake. See decision D197.
 func (d *document) members(n *tree, what string, known map[string]func(*tree)) {
 	if n.kind != '{' {
 		d.wrong(n, "%s is no object", what)

@@ -20,7 +20,7 @@ var vscodeFormat = format{
 
 const (
 	autoApprove = "chat.tools.terminal.autoApprove"
-	// strictWithin begins the keys of which each is known. See RATIONALE D212.
+	// strictWithin begins the keys of which each is known. See decision D197.
 	strictWithin = "chat.tools."
 )
 

@@ -31,7 +31,7 @@ var ErrForm = errors.New("not a usable attestation")
 var ErrSigned = errors.New("not signed as required")
 
 // Sign makes an envelope of a statement with a signature of each key.
-// See RATIONALE D278.
+// See decision D278.
 func Sign(s *Statement, keys ...Private) ([]byte, error) {
 	payload, err := s.marshal()
 	if err != nil {

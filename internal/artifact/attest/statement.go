@@ -42,7 +42,7 @@ type Build struct {
 	// Project is the name that the signer gave to the project of the policies, empty for none.
 	Project string `json:"project,omitempty"`
 	// Serial grows from one statement about a project to the next. A statement that is made from another signature has
-	// the time of that. See RATIONALE D292.
+	// the time of that. See decision D276.
 	Serial int `json:"serial"`
 	// Revision is the commit whose configuration compiles to the same policies, empty where there is none.
 	Revision string `json:"revision,omitempty"`

@@ -52,7 +52,7 @@ type Request struct {
 // Findings are refusals of backends, placed at the rule that was refused; with any of them, as
 // with an error, there is no index, and all that take was handed is void. Both are those of a
 // build of one tool after the other.
-// See RATIONALE D222.
+// See decision D246.
 func Build(req Request, take func(tool string, files map[string][]byte) error) (*Index, diag.List, error) {
 	x := &Index{
 		header: backends.Header{Format: manifestFormat, Version: manifestVersion, Form: req.Form.String()},

@@ -35,7 +35,7 @@ func CasesOf(r ir.Row) []string {
 // CaseOf names the case of test/conformance that shows on a real system whether an aspect of a
 // resource is enforced as the ledger says. No case is about a grant while the tool runs, nor about listening on
 // Windows: a tool may listen there, and cannot see that no connection comes.
-// See RATIONALE D76.
+// See decision D76.
 func CaseOf(p ir.Platform, r ir.Resource, a ir.Aspect) string {
 	if a == ir.AspectAsk || a == ir.AspectListen && p == ir.Windows {
 		return ""
@@ -45,7 +45,7 @@ func CaseOf(p ir.Platform, r ir.Resource, a ir.Aspect) string {
 
 // macCases are the cases about the behaviour that this project assumes of macOS, each with the rows that would be false if macOS
 // did otherwise: those of a cause, or of an aspect of all rules on files.
-// See RATIONALE D219.
+// See decision D76.
 var macCases = []struct {
 	name  string
 	shows func(ir.Row) bool

@@ -35,7 +35,7 @@ func isStage(rel string) bool {
 
 // claim is a stage of this build. Its lock is there before it and goes after it, so that a stage without a
 // locked lock is one that a killed build has left.
-// See RATIONALE D246.
+// See decision D246.
 type claim struct {
 	dir    string
 	opened *os.Root

@@ -61,7 +61,7 @@ type Entry struct {
 // rows writes a ledger. The Context's own rows, which say the same of every cell, are left
 // out. On systems that the tests of this project do not run on, the cases that show a row are its evidence,
 // and the machines on which they have passed are named.
-// See RATIONALE D281.
+// See decision D76.
 func rows(l ir.Ledger, known *evidence.Document) []backends.Row {
 	if len(l) == 0 {
 		return nil

@@ -22,7 +22,7 @@ import (
 // memory is the record of the last build of a directory. It is kept in the user's state, where no
 // tool writes: a manifest that named its own inputs could vouch for artifacts that somebody else
 // has changed together with it.
-// See RATIONALE D223.
+// See decision D223.
 type memory struct {
 	// Tools are those of the build.
 	Tools map[string]remembered `json:"tools"`

@@ -22,7 +22,7 @@ type Ruleset struct {
 
 // RulesetLevel is how rulesets are enforced on every system: the program that asks obeys, or not. No
 // kernel sees a command line.
-// See RATIONALE D162.
+// See decision D94.
 const RulesetLevel = ir.Advisory
 
 // NewRuleset describes a ruleset as the manifest does.

@@ -9,7 +9,7 @@ import (
 
 // Misplaced finds the keys that sign and lie where tools or commits could take them. A tool that has read one signs
 // in the name of its owner. root and exposed are those of Read.
-// See RATIONALE D247.
+// See decision D278.
 func Misplaced(keys []string, root string, exposed func(file string) string) diag.List {
 	var out diag.List
 	for _, key := range keys {

@@ -24,7 +24,7 @@ const (
 // Remember keeps the serial of an attestation by which a tool is about to be started, and refuses one that is
 // lower than one before: an attestation that was signed once stays signed, and who can write it can
 // put it in the place of a newer one. The directory of the file exists.
-// All signers count in one order. See RATIONALE D276, D291.
+// All signers count in one order. See decision D276.
 func Remember(state userdir.Dir, tool string, serial int) error {
 	path := state.Attested(tool)
 	take := func() (*lockedfile.File, error) {

@@ -157,7 +157,7 @@ func (s Subject) in(patterns []string) bool {
 
 // required is in for patterns that require more: each is about the directories below as well, any of which becomes a
 // workspace by a file in it, and with fold it does not tell cases apart.
-// See RATIONALE D290.
+// See decision D290.
 func (s Subject) required(patterns []string, fold bool) bool {
 	for dir := s.Workspace; ; dir = filepath.Dir(dir) {
 		at := filepath.ToSlash(dir)

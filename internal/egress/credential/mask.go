@@ -10,7 +10,7 @@ import (
 
 // A Mask puts stand-ins where answers show a value: as it is, in base64 or in hexadecimal, where every byte may be
 // escaped by itself and lines may break. Each stand-in has the length of the text that it replaces, so answers keep
-// theirs. See RATIONALE D116 and D366.
+// theirs. See decision D116.
 type Mask struct {
 	forms []form // the longest first
 	// begin are the forms that begin with a byte.

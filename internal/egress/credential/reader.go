@@ -27,7 +27,7 @@ type Answer struct {
 }
 
 // Reader puts stand-ins into an answer, also where reads divide a value.
-// See RATIONALE D366.
+// See decision D116.
 func (m *Mask) Reader(a Answer) io.ReadCloser {
 	r := &reader{Answer: a, mask: m, parts: make(chan part), closed: make(chan struct{})}
 	go r.pump()

@@ -15,7 +15,7 @@ const (
 
 // marks are the bytes that belong to a run and are parts of values as well: before a line break those of
 // quoted-printable and of shells, and the plus sign for a blank.
-// See RATIONALE D404.
+// See decision D116.
 const marks = "=\\+"
 
 // mark is where the first byte of a run is that may be the value's: those behind it then belong to the rest of the run.

@@ -23,7 +23,7 @@ func (s Secret) Wipe() { clear(s.Value) }
 
 // NewSecret makes a stand-in of the shape of a value: of its length and its classes of
 // characters, with the prefix by which services mark kinds of tokens, and a token of JSON where
-// it is one. Clients check such shapes. See RATIONALE D115.
+// it is one. Clients check such shapes. See decision D116.
 func NewSecret(value []byte) (Secret, error) {
 	out := Secret{Value: value, StandIn: bytes.Clone(value)}
 	secret := out.StandIn[mark(value):]

@@ -79,7 +79,7 @@ var errMoved = errors.New("the configuration changed while it was compiled; star
 
 // Portable is the hash of a tool's portable policy, of the configuration of a compilation. Its View has every answer that
 // either compilation had from the host, and knows if two of them differ.
-// See RATIONALE D277.
+// See decision D290.
 func Portable(opts hostfacts.Options, tool string) (string, error) {
 	opts.Resolve, opts.Sensitive = false, false
 	res, err := hostfacts.Compile(opts)

@@ -18,7 +18,7 @@ import (
 )
 
 // stage is the directory in which a question is tried.
-// See RATIONALE D16.
+// See decision D170.
 type stage struct {
 	dir string
 	// real are the roots of the policy, here those of the stage.

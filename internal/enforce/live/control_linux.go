@@ -44,7 +44,7 @@ const (
 
 // Listen makes the control socket of this run in a directory of the user's own. refuses is asked
 // about each process that connects.
-// See RATIONALE D204.
+// See decision D201.
 func Listen(dir string, s *Session, refuses func(pid int) bool) (*Control, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (s *Session) Dialog(done <-chan struct{}, interrupted <-chan os.Signal, say
 }
 
 // converse asks one question until it is answered.
-// See RATIONALE D201.
+// See decision D201.
 func (s *Session) converse(t *prompt.Terminal, q *Question, done <-chan struct{}, interrupted <-chan os.Signal) {
 	note, stop := "", either(q.Done, done, interrupted)
 	for {

@@ -18,7 +18,7 @@ type Hosts interface {
 
 // Bounds on the questions about hosts that a tool can put to the user: questions that wait at once, and questions
 // in a run. Beyond them connections are refused without a question.
-// See RATIONALE D217.
+// See decision D201.
 const (
 	maxHostsWaiting = 16
 	maxHosts        = 256

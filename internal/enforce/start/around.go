@@ -62,7 +62,7 @@ func (r *Request) remedy() string {
 
 // Advised adds the remedy to the error of a start that could not be confined. The gaps that a start in person could
 // accept are no remedy then.
-// See RATIONALE D464.
+// See decision D80.
 func (r *Request) Advised(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.Code == CodeFailed && (len(e.Unmet) > 0 || refusedByHost(err)) {

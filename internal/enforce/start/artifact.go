@@ -43,7 +43,7 @@ func Load(path, sum, tool, root string) (*Spec, string, error) {
 
 // LoadContained is Load in a container, where the user's approvals are not: the hash, which is
 // needed, vouches for those of the time when the container was described.
-// See RATIONALE D260.
+// See decision D24.
 func LoadContained(path, sum, tool, root string) (*Spec, string, error) {
 	if sum == "" {
 		return nil, "", failed("--in-container needs --sha256")
@@ -100,7 +100,7 @@ func loaded(path, sum, tool, root string) (spec *Spec, hash, canonical string, e
 
 // vouched checks that the manifest of the build has the digest for this file, and that both lie
 // where no tool can write: those are the files that it returns.
-// See RATIONALE D24.
+// See decision D24.
 func vouched(path, digest, root string) ([]string, error) {
 	named := filepath.Join(filepath.Dir(filepath.Dir(path)), "manifest.json")
 	real, err := filepath.EvalSymlinks(named)

@@ -20,7 +20,7 @@ import (
 
 // Call is a host's call of a tool. The Context carries it, and placeholders of the command stand for
 // parts of it. It grants nothing: a policy is the same for each call.
-// See RATIONALE D236.
+// See decision D236.
 type Call struct {
 	// Action is contextjson.Run where it is empty.
 	Action string `json:"action"`

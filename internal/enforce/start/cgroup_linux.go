@@ -28,7 +28,7 @@ type delegation struct {
 // delegated looks for a place to make groups in: this process's own group, if that hands
 // controllers down, or the one above it. A group that holds processes hands nothing down, but
 // for the root, so below systemd it is the one above.
-// See RATIONALE D62.
+// See decision D62.
 func delegated() delegation {
 	own, top, ok := ownGroup()
 	if !ok {

@@ -17,7 +17,7 @@ func (r *Request) words(l *backends.Launch) (words []string, forShell bool, err 
 	}
 	c := l.Command
 	if c == nil {
-		return nil, false, failed("the tool %s has no command", l.Tool) // see RATIONALE D434
+		return nil, false, failed("the tool %s has no command", l.Tool) // see decision D95
 	}
 	if c.Shell && strings.Contains(c.Program, "{{") {
 		return nil, false, failed("the command is text for a shell and has a placeholder, which the shell would read as code")

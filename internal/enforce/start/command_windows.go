@@ -21,7 +21,7 @@ import (
 // program returns the file that a request starts and its command line. A command that is text
 // for a shell goes to cmd.exe unchanged: cmd.exe has no arguments besides its text, and would
 // read any addition as code.
-// See RATIONALE D83.
+// See decision D95.
 func (r *Request) program(l *backends.Launch, env []string) (file, line string, err error) {
 	words, forShell, err := r.words(l)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // console is the pseudo console of a run: the tool and its children have it in place of the
 // user's, so they neither read the user's keys nor put any into the queue of the shell, and
 // Ctrl+C among them reaches no process outside. The loader carries text in both directions.
-// See RATIONALE D279.
+// See decision D279.
 type console struct {
 	handle windows.Handle
 	// keys goes to the tool, text comes from it.

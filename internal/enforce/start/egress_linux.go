@@ -23,7 +23,7 @@ type egress struct {
 // startEgress starts the egress proxy of the run, if the policy names hosts: a process of its
 // own, so that one process parses the tool's requests and another judges its calls. It ends when its
 // end of the control socket closes.
-// See RATIONALE D121.
+// See decision D121.
 func (r *run) startEgress() error {
 	if !r.supervised || !r.spec.Supervision.Egress || r.spec.Supervision.Judged == nil {
 		return nil

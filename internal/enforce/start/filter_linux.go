@@ -60,7 +60,7 @@ func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 // divide turns the rules into two programs that together say the same as one: of several filters the kernel takes
 // the strictest answer, and to refuse is stricter than to ask (seccomp(2)). The first has the blocks and the closed
 // list, the second the traps.
-// See RATIONALE D306.
+// See decision D104.
 func divide(r rules, abi int) (blocks, traps []unix.SockFilter, err error) {
 	first, err := r.tests(abi, func(nr uint32) unix.SockFilter {
 		if isAllowed(nr) {
@@ -299,7 +299,7 @@ func values(out []uint32, lists ...[]string) ([]uint32, error) {
 // member tests whether an argument is one of some values, which it sorts; want says which answer makes the
 // condition true. Values that follow each other are one range: each test is an instruction for the kernel to
 // translate at every start, and for the tool to pass.
-// See RATIONALE D340.
+// See decision D104.
 func member(arg, mask uint32, values []uint32, out int, want bool) []unix.SockFilter {
 	slices.Sort(values)
 	left := 0 // instructions of the ranges that are still to come

@@ -10,7 +10,7 @@ import (
 // foldedNames is the requirement of a specification whose exceptions lie in directories of this host
 // that fold case; nil for none. A rule is about a name: in such a directory other spellings lead
 // to the same file, and they are under the rule of the directory.
-// See RATIONALE D50.
+// See decision D50.
 func foldedNames(s *landlock.Spec) []backends.Row {
 	for _, p := range s.Paths {
 		if p.Entries != nil && folding.Folds(p.Path) {

@@ -13,7 +13,7 @@ import (
 
 // holder says whose supervisor this process is under, as far as that can be known: the tool in which it runs has a file
 // that names it, and what runs that tool in turn is out of its sight.
-// See RATIONALE D373.
+// See decision D50.
 func holder() string {
 	const unknown = "by a container's runtime or another program; nothing here says which"
 	// The variable is the tool's to change: no pipe is waited for.

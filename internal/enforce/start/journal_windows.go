@@ -17,7 +17,7 @@ import (
 // journal lists the changes of a run outside of itself. The loader writes it before the first
 // change and locks it for as long as it lives. A process that can lock a journal so knows that
 // its loader is gone, and undoes the listed changes.
-// See RATIONALE D81.
+// See decision D77.
 type journal struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`

@@ -17,7 +17,7 @@ import (
 
 // sayRefused keeps the refusals of a run that has ended, and prints the first of them after a
 // failed run and their number after any other.
-// See RATIONALE D175.
+// See decision D175.
 func (r *run) sayRefused(log *denial.Log, status syscall.WaitStatus, ended time.Time) {
 	show := "accessc denials"
 	if r.req.Named && r.spec.Tool != "" {
@@ -40,7 +40,7 @@ func (r *run) sayRefused(log *denial.Log, status syscall.WaitStatus, ended time.
 
 // sayUnseen says of a tool that has failed, and was refused nothing that this process knows of, that the kernel may
 // have refused something by itself.
-// See RATIONALE D385.
+// See decision D63.
 func (r *run) sayUnseen(status syscall.WaitStatus) {
 	const shells = 128 // from here on a shell says by which signal a program has ended
 	if r.req.Again == "" || r.req.Trace || !status.Exited() || status.ExitStatus() > shells {
@@ -156,7 +156,7 @@ func overwritten(file string, text []byte) bool {
 
 // unwatched notes that nothing watches this run, in place of the refusals of an earlier one: they
 // would be taken for those of this run, or those of another tool would.
-// See RATIONALE D209.
+// See decision D175.
 func (r *run) unwatched() {
 	file, err := r.kept()
 	if err == nil {

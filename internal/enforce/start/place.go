@@ -3,7 +3,7 @@ package start
 import "path/filepath"
 
 // place is the directory that the tool starts in.
-// See RATIONALE D95.
+// See decision D95.
 func (r *Request) place(workspace string) string {
 	dir, err := filepath.EvalSymlinks(r.Dir)
 	if err != nil || !filepath.IsAbs(dir) {

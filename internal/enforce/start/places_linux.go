@@ -14,7 +14,7 @@ import (
 
 // places are descriptors of places that the policies of this process grant, kept between two starts. A kept place
 // is used while its path, over no symlink, leads to it.
-// See RATIONALE D305.
+// See decision D305.
 type places struct {
 	mu sync.RWMutex
 	by map[string]*keptPlace

@@ -143,7 +143,7 @@ func (p *Plan) passes(environ []string) []string {
 }
 
 // keepsOff refuses a tool that may write where the runs of this process have their directories: it would
-// choose the Context of the next one. See RATIONALE D235.
+// choose the Context of the next one. See decision D236.
 func (p *Plan) keepsOff(base string) error {
 	p.looked.Do(func() {
 		probe := run{spec: p.spec, terms: p.terms, directories: directories{tmp: base + "/" + runPrefix}}
@@ -156,7 +156,7 @@ func (p *Plan) keepsOff(base string) error {
 
 // contextOf gives a run the file of the Context that it shares with the others of the plan. A supervised
 // tool has one of its own, in the temporary directory: the policy says nothing about other places. So has
-// one with a call. See RATIONALE D235.
+// one with a call. See decision D236.
 func (p *Plan) contextOf(r *run) error {
 	if p.supervised || r.launch.Context != p.spec.Launch.Context {
 		return nil

@@ -172,7 +172,7 @@ func prepared() []Finding {
 // run can grant: NUL, until the system's next start, and the size and times of the directories
 // above the current one. It needs the rights of an administrator, and returns the names of the
 // parts that it opened.
-// See RATIONALE D282.
+// See decision D282.
 func Prepare() ([]string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

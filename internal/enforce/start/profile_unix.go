@@ -324,7 +324,7 @@ func (s *profileStart) under(words ...string) []string {
 
 // checkCanary starts a program that must not start, under the profile that the tool will have. It lies
 // in the run's directory or, if a rule reaches that, is a program that no sandbox starts.
-// See RATIONALE D73.
+// See decision D67.
 func (s *profileStart) checkCanary() error {
 	bird := s.dir + "/canary"
 	if s.reached(s.dir) {
@@ -350,7 +350,7 @@ func (s *profileStart) checkCanary() error {
 
 // checkStarts starts a program of the system that the profile permits. A base that lacks something
 // that the loader of programs wants ends every program by SIGABRT, without a word.
-// See RATIONALE D251.
+// See decision D67.
 func (s *profileStart) checkStarts() error {
 	if s.spec.Starts == "" {
 		return nil

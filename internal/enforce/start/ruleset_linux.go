@@ -113,7 +113,7 @@ func (r *run) keeps() func(path string, fd int) bool {
 }
 
 // alone is the number of paths up to which one thread adds them all: to wake another takes longer.
-// See RATIONALE D232.
+// See decision D104.
 const alone = 256
 
 // Places of the base that mean something else for every tool; see landlock.Path.

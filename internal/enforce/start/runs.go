@@ -19,7 +19,7 @@ import (
 // it. Projects set TMPDIR to a
 // directory of theirs, where one tool would read and change what another one keeps for itself. Then it is
 // another one, as where TMPDIR names no directory. root is the workspace.
-// See RATIONALE D363, D375, D401.
+// See decisions D183, D441 and D50.
 func RunsIn(root string) (string, error) {
 	named, why := "", ""
 	for _, dir := range append([]string{os.TempDir()}, commonTemp...) {

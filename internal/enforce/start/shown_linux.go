@@ -15,7 +15,7 @@ import (
 
 // shown is a mount that must be in the sandbox. bwrap looks places up by their names, several times each (bubblewrap.c,
 // resolve_symlinks_in_ops; bind-mount.c, bind_mount), and another process can exchange the files there in between.
-// See RATIONALE D302.
+// See decision D256.
 type shown struct {
 	Place string `json:"place"`
 	Dev   uint64 `json:"dev"`

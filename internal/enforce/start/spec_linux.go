@@ -69,7 +69,7 @@ func settle(req *Request, h Host) (terms, error) {
 
 // without reports whether the caller or the policy does without a supervisor that answers calls on metadata alone:
 // they are refused then.
-// See RATIONALE D379.
+// See decision D379.
 func without(req *Request, l *backends.Launch) bool {
 	gap := string(ir.GapFSMetadata)
 	return req.Spec.Supervision.Judges == (landlock.Judges{}) && (slices.Contains(req.Accept, gap) || slices.Contains(l.Accept, gap))

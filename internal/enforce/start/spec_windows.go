@@ -51,7 +51,7 @@ func settle(req *Request, h Host) (terms, int, error) {
 	return t, h.ABI, err
 }
 
-// See RATIONALE D80.
+// See decision D80.
 func asksForLess(req *Request, h Host) (bool, error) {
 	held, err := Unmet(req.Spec, h)
 	if err != nil {

@@ -29,7 +29,7 @@ const standingName = "the job of this process"
 const elsewhere = "start accessc from a console of the desktop: services, runners of builds and some editors keep what they start in a job"
 
 // stand tries, for doctor, the ways of a start with this program, which is made suspended and never runs.
-// See RATIONALE D296.
+// See decision D282.
 func stand() standing {
 	var s standing
 	if s.nested, s.refused = inJob(windows.CurrentProcess(), 0); s.refused != nil {

@@ -160,7 +160,7 @@ type run struct {
 }
 
 // stays reports whether this process waits for the tool.
-// See RATIONALE D63 and D385.
+// See decision D63.
 func (r *run) stays() bool {
 	says := r.req.Again != "" && !r.req.Quiet
 	return r.supervised || says || r.req.Record != nil || r.req.Ended != nil || r.site.Lasts
@@ -316,7 +316,7 @@ func (r *run) unlisted() bool {
 
 // findCanary returns a path that the ruleset refuses and nothing else does; none where
 // the policy grants all or this host does not let its root be listed.
-// See RATIONALE D67.
+// See decision D67.
 func findCanary(granted []landlock.Path) string {
 	const root = "/"
 	fd, err := unix.Open(root, unix.O_RDONLY|unix.O_CLOEXEC, 0)

@@ -241,7 +241,7 @@ type way struct {
 // (learn.microsoft.com, "AssignProcessToJobObject"), as those of build machines and editors are. So
 // the tool first leaves the job of the loader, whose end still ends it. Where that is refused, it
 // stands in it without those restrictions, on which no row of the ledger rests.
-// See RATIONALE D280.
+// See decision D82.
 func ways(nested bool) []way {
 	if !nested {
 		return []way{{}}

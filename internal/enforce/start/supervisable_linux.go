@@ -13,7 +13,7 @@ import (
 
 // supervisable refuses a start that a supervisor would hold to something else than the policy: it finds the tool's
 // processes in /proc, and gives each run memory of its own in place of /dev/shm.
-// See RATIONALE D400, D401.
+// See decision D50.
 func supervisable(s *landlock.Spec) error {
 	if err := ownProc(); err != nil {
 		return failed("%w", err)

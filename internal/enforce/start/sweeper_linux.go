@@ -34,7 +34,7 @@ const (
 // rest. A supervisor removes the directory itself: if the directory is still there when the
 // supervisor is gone, the supervisor was killed, and the sweeper kills its remaining processes,
 // too.
-// See RATIONALE D66.
+// See decision D63.
 func (r *run) sweepAfter() error {
 	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -216,7 +216,7 @@ const (
 
 // wake has a supervisor end its tool that the tool has stopped with itself: the time is over by the supervisor's own
 // clock, which goes on while it is stopped. One that a further stop keeps from that is killed.
-// See RATIONALE D66.
+// See decision D63.
 //
 //go:norace
 //go:nosplit

@@ -11,7 +11,7 @@ import (
 // that does so keeps to the thread on which the process began, and no other runs there (runtime.LockOSThread says so
 // of init functions). That thread has the number of the process (gettid(2)). There LockOSThread would change nothing,
 // and start a thread for the runtime's own use.
-// See RATIONALE D341.
+// See decision D104.
 func keepThread() {
 	if initialising && unix.Gettid() == unix.Getpid() {
 		return
@@ -32,7 +32,7 @@ func ownDeathSignal() (number int32) {
 
 // keepDeathSignal has the tool that this thread becomes get the signal when the parent of this process ends: execve(2) keeps that
 // of the thread that calls it. Until then the first thread has it, so a parent that ends meanwhile is not missed.
-// See RATIONALE D334.
+// See decision D63.
 func keepDeathSignal() error {
 	if deathSignal == 0 {
 		return nil

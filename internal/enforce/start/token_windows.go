@@ -15,7 +15,7 @@ import (
 // restrictedToken makes the tool's token out of this process's own, which takes no
 // privilege (learn.microsoft.com, "CreateProcessAsUserW": a restricted version of the
 // caller's token needs none).
-// See RATIONALE D82.
+// See decision D82.
 func restrictedToken(t winjob.Token) (windows.Token, error) {
 	var self, out windows.Token
 	const access = windows.TOKEN_DUPLICATE | windows.TOKEN_QUERY | windows.TOKEN_ASSIGN_PRIMARY | windows.TOKEN_ADJUST_DEFAULT

@@ -31,7 +31,7 @@ const (
 )
 
 // verify asks the system, while the tool is suspended, whether the restrictions are in force.
-// See RATIONALE D79.
+// See decision D67.
 func verify(spec *winjob.Spec, j *job, c *container, p *process) ([]doubt, error) {
 	var out []doubt
 	missed := func(about string, missing bool, why string) {

@@ -11,7 +11,7 @@ import (
 // watch tells whether a name in some directories, a mount or the root directory has changed. The kernel queues an
 // event before the call that makes a change returns (fsnotify_move() and others in include/linux/fsnotify.h,
 // touch_mnt_namespace() in fs/namespace.c).
-// See RATIONALE D305.
+// See decision D305.
 type watch struct {
 	mu sync.Mutex
 	// names has the events of directories, mounts the list of mounts, 0 before the first of them is watched.

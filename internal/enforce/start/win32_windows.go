@@ -8,7 +8,7 @@ import (
 )
 
 // Functions that golang.org/x/sys/windows lacks. Values are those of winbase.h and winnt.h.
-// See RATIONALE D85.
+// See decision D103.
 var (
 	advapi32 = windows.NewLazySystemDLL("advapi32.dll")
 	kernel32 = windows.NewLazySystemDLL("kernel32.dll")

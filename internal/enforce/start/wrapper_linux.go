@@ -81,7 +81,7 @@ func usable(file string) (wrapper, error) {
 const wrapperName = "bubblewrap"
 
 // unneeded is the finding about a wrapper on a host that confines tools by itself: there is nothing to mend.
-// See RATIONALE D398.
+// See decision D256.
 func (f Finding) unneeded() Finding {
 	if f.State == Missing {
 		f.State, f.Fix = Unneeded, ""

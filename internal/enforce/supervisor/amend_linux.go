@@ -14,7 +14,7 @@ import (
 // Git changes its configuration by a new file, config.lock, which it renames to config. The supervisor makes that
 // file, and gives the tool a file of memory in its place. At the rename it takes the bytes of that file once, judges
 // them, and writes those bytes to the lock, of which the tool has no descriptor.
-// See RATIONALE D411.
+// See decision D411.
 
 // locks are the lock files that the supervisor has made for the tool, by the file.
 type locks struct {

@@ -355,7 +355,7 @@ func (c *Child) execute(p *program) error {
 // filterFlags ask for a listener, and for calls that only a deadly signal interrupts once the
 // supervisor has received them: otherwise the kernel would restart a call that is already
 // carried out (seccomp(2), Linux 5.19). No flag lets a tool have a listener of its own below.
-// See RATIONALE D373.
+// See decision D50.
 const filterFlags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 
 // clone starts the child.

@@ -16,7 +16,7 @@ const maxCopies = 1 << 30
 const maxListed = 256
 
 // copies are those in use: by a process that runs one, maps it or has it open, or kept for further starts.
-// See RATIONALE D364.
+// See decision D57.
 type copies struct {
 	mu   sync.Mutex
 	list []copyInUse

@@ -16,7 +16,7 @@ import (
 // Crew supervises many tools in one process, which does nothing else: it is the reaper of all
 // orphans, and takes the ends and stops of all processes below it. Each tool has a Supervisor of its
 // own, and a mark by which its processes are told from those of the others.
-// See RATIONALE D228.
+// See decision D228.
 type Crew struct {
 	mu     sync.Mutex
 	born   *sync.Cond

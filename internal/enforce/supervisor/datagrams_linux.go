@@ -9,7 +9,7 @@ import (
 // A tool has no datagram sockets of the internet. It gets one end of a pair of unix sockets in
 // their place, whose other end the stub resolver serves, so that programs that ask name servers
 // themselves get answers, and nothing else is ever sent.
-// See RATIONALE D120.
+// See decision D120.
 
 // whyDatagram is the reason for refusing datagrams.
 const whyDatagram = "datagrams reach no host; only questions to name servers are answered"
@@ -101,7 +101,7 @@ func (c sockets) sendto() answer {
 // sendmsg judges data whose address is in memory, from a stand-in for datagrams: the kernel ignores the address
 // there, so data for any host seemed to be sent. Whatever an address is changed to meanwhile, data goes to the
 // resolver alone.
-// See RATIONALE D422.
+// See decision D120.
 func (c sockets) sendmsg() answer { return c.sends(1) }
 
 // sendmmsg judges several such messages.

@@ -14,7 +14,7 @@ import (
 // An open for reading is the commonest call that is judged. Where the text of its path alone says which file is meant, it
 // is opened by that text, and the open file is judged by the kernel's name of it: the name must be the text, and the policy must grant
 // the text. Everything else is resolved, as any other call is.
-// See RATIONALE D310.
+// See decision D310.
 
 // plainFlags are the flags of an open that only yields a descriptor for reading.
 const plainFlags = unix.O_CLOEXEC | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | largeFile
@@ -109,7 +109,7 @@ func openText(from int, name []byte, flags uint64) (int, unix.Errno) {
 // existsDirectly answers the making of a directory where something is already, as programs ask that make all directories above a
 // file. The kernel finds that before it asks who may make the name (filename_create() in fs/namei.c). It reports
 // false where the call is still to be answered.
-// See RATIONALE D313.
+// See decision D310.
 func (w *worker) existsDirectly(n *notification, path []byte) bool {
 	if !w.direct() || !w.names.TryRLock() {
 		return false
@@ -229,7 +229,7 @@ func (w *worker) directory(tid, dir int) int {
 func (w *worker) close() { w.files.close() }
 
 // links keeps magic links of this process open (O_PATH): to find one by its path takes longer than to read it.
-// See RATIONALE D311.
+// See decision D310.
 type links struct {
 	open map[int]int
 	path [32]byte

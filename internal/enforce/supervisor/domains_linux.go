@@ -32,7 +32,7 @@ import (
 // process.
 
 // mark is an interval, both ends included.
-// See RATIONALE D55.
+// See decision D54.
 type mark struct{ low, high uint64 }
 
 // Mark is the mark of the processes of a run.

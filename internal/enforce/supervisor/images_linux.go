@@ -108,7 +108,7 @@ const settled = 100 * time.Millisecond
 
 // tellsChanges reports whether the times of a file change with every change of its contents. A mapping that was read before is written to
 // without a word of the file's times where the file system has no page_mkwrite, as tmpfs (do_shared_fault() and do_wp_page() in mm/memory.c).
-// See RATIONALE D353.
+// See decision D57.
 func tellsChanges(obj int) bool {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(obj, &fs) != nil {
@@ -146,7 +146,7 @@ func alike(obj, copy int, size int64) bool {
 var errChanged = errors.New("changes while it is read")
 
 // copied returns a copy of a program in memory, sealed against writing.
-// See RATIONALE D57.
+// See decision D57.
 func (c programs) copied(obj int) (int, unix.Errno) {
 	var before, after unix.Stat_t
 	if err := unix.Fstat(obj, &before); err != nil {
@@ -293,7 +293,7 @@ const (
 // trampolineImage is a program of one instruction, a system call (elf(5)). A process that
 // has become it has memory of its own, in which the supervisor lays out the arguments of a
 // script's interpreter, as the kernel would (load_script() in fs/binfmt_script.c).
-// See RATIONALE D58.
+// See decision D57.
 func trampolineImage() []byte {
 	le := binary.LittleEndian
 	b := []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")

@@ -295,7 +295,7 @@ const nowhere = "/(unreachable)"
 
 // inKernel is before the path of a file by which the kernel shows itself, and which the base is not about. No rule grants it,
 // whatever is granted around the place where its file system is mounted.
-// See RATIONALE D362.
+// See decision D362.
 const inKernel = "/(file system of the kernel)"
 
 // inAlias is before the path of a file of a mount that shows a place of the policy under another name.

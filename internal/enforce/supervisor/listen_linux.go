@@ -40,7 +40,7 @@ func (c sockets) take(fd, family int, at netip.AddrPort, raw []byte) answer {
 }
 
 // nearer is the loopback address in place of every address, nil where the policy grants that or neither: programs for
-// tests commonly listen at every address, and their clients are beside them. See RATIONALE D415.
+// tests commonly listen at every address, and their clients are beside them. See decision D365.
 func (c sockets) nearer(fd, family int, at netip.AddrPort) ([]byte, unix.Errno) {
 	if !at.Addr().Unmap().IsUnspecified() || at.Port() == 0 && c.policy.direct() {
 		return nil, 0

@@ -15,7 +15,7 @@ import (
 
 // mounts are those that lie below the root of this process. The kernel names a file of a mount that was taken away by its path in that
 // mount alone, and a file that was moved out of a directory that is mounted elsewhere "/" (prepend_path() in fs/d_path.c): such a name says nothing of a place.
-// See RATIONALE D352.
+// See decision D362.
 type mounts struct {
 	mu sync.Mutex
 	// list is open on the list of mounts, 0 before it is first read; fresh is true while ids are those of the list.
@@ -34,7 +34,7 @@ type mounts struct {
 // (kernelfs.Same).
 type places struct {
 	roots []string
-	// temp is that of temporary files, which shows no other: it was made where no tool comes (RATIONALE D363).
+	// temp is that of temporary files, which shows no other: it was made where no tool comes (decision D183).
 	temp string
 	same atomic.Pointer[[]kernelfs.Mount]
 }

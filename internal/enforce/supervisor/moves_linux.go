@@ -239,7 +239,7 @@ func (n node) free() node {
 
 // takenAway reports whether another process has renamed the file that a move was to replace,
 // where the policy lets the move replace it but not make a new name.
-// See RATIONALE D47.
+// See decision D47.
 func (c moves) takenAway(t two, flags uint64) bool {
 	if t.dst.object < 0 || flags != 0 || c.policy.decide(c.moving(two{t.src, t.dst.free()}, 0)).allowed() {
 		return false

@@ -13,7 +13,7 @@ import (
 // finds them on its stack, as the kernel has laid it out (create_elf_tables() in
 // fs/binfmt_elf.c; System V ABI, initial process stack): argc, the arguments, 0, the variables,
 // 0, the auxiliary vector.
-// See RATIONALE D59.
+// See decision D56.
 func (s *seized) narrow(names []string) error {
 	regs, err := s.registers()
 	if err != nil {

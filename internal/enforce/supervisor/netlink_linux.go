@@ -13,7 +13,7 @@ import (
 // does, and some end without: ZeroMQ, and Node's os.networkInterfaces. Other messages change them, reach other
 // processes or listen to the kernel. So a tool gets an end of a pair of unix sockets instead, and the supervisor asks
 // the kernel for such a list itself. /proc/self/net has the same.
-// See RATIONALE D436.
+// See decision D120.
 
 // netlink makes the pair for a call that asks for a netlink socket as C libraries and Go do. The filter refuses others.
 func (c sockets) netlink() answer {
@@ -32,7 +32,7 @@ func (c sockets) netlink() answer {
 
 // pair makes the pair that stands for unix datagram sockets. Those take an address with every message, by which they
 // reach other processes; sockets of SOCK_SEQPACKET keep messages apart, and take none (unix(7)).
-// See RATIONALE D436.
+// See decision D120.
 func (c sockets) pair() answer {
 	old, e := c.bytes(c.args[3], 8) // int sv[2]
 	if e == 0 {

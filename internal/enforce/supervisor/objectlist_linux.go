@@ -89,7 +89,7 @@ func (k *objectKind) most() int {
 
 // objectList is the file that lists the objects of a run for whoever cleans up after it. It lies beside the directory
 // of the run, where no tool gets.
-// See RATIONALE D419.
+// See decision D418.
 type objectList struct {
 	path string
 	file *os.File

@@ -10,7 +10,7 @@ import (
 // System V objects (sysvipc(7)) have numbers and keys that all processes of a user share. A tool gets objects of its
 // own run: the supervisor makes each without a key, keeps the keys that the tool uses, and lets calls name no object
 // but these. All arguments that name an object are registers, so that a judged call may go on.
-// See RATIONALE D418.
+// See decision D418.
 
 // objectKind is a kind of System V objects, with its calls.
 type objectKind struct {

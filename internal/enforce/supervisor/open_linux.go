@@ -42,7 +42,7 @@ func (c opens) open(dir, path, flags, mode uint64) answer {
 // an older kernel. The supervisor cannot hand over a descriptor with O_PATH (fget() in seccomp_notify_addfd()), and the
 // kernel would read flags and mode again that the tool may have changed: callers get ENOSYS and fall back to
 // openat(2), whose flags do not change.
-// See RATIONALE D49.
+// See decision D48.
 func (c opens) open2() answer {
 	const sizeV0, words = 24, 3
 	if c.args[3] < sizeV0 {
@@ -243,7 +243,7 @@ func (c opens) reopen(n node, o opening) answer {
 // reads reports whether an open of a file changes nothing: the descriptor is all that comes of it, and the
 // kernel gives that to no other call than the one that it is for. So it does not matter if the call has gone since its path
 // was read.
-// See RATIONALE D299.
+// See decision D310.
 func reads(n node, o opening) bool {
 	kind := n.kind()
 	return o.Flags&writing == 0 && (kind == unix.S_IFREG || kind == unix.S_IFDIR)

@@ -40,7 +40,7 @@ func (w *worker) read(n *notification) []byte {
 }
 
 // often is after how many calls that are answered by their text a worker looks whether other calls wait.
-// See RATIONALE D312.
+// See decision D230.
 const often = 8
 
 // answers answers a call where the text of its path decides the answer. It reports whether it did.
@@ -74,7 +74,7 @@ func (w *worker) looks(passes bool) bool {
 
 // passes reports whether a call is an open for reading that goes on in the kernel by the text of its path alone. These are
 // most calls of most tools.
-// See RATIONALE D307.
+// See decision D46.
 func (w *worker) passes(n *notification, text []byte) bool {
 	o := opening{OpenHow: unix.OpenHow{Flags: uint64(uint32(n.args[2]))}}
 	return w.whole != 0 && !w.policy.decides(o.Flags) && w.plain(dirfd(n.args[0]), string(text), o)
@@ -85,7 +85,7 @@ func (w *worker) passes(n *notification, text []byte) bool {
 // workspace is granted it as a whole, with all places in it that have rules of their own, and the
 // path neither climbs nor begins at a directory whose files differ from tool to tool. The ruleset refuses a path that leads there by a
 // symlink. A call that the policy denies everywhere is judged, so that the denial is reported.
-// See RATIONALE D46.
+// See decision D46.
 func (s *Supervisor) plain(dir int, path string, o opening) bool {
 	if s.whole == 0 || o.hidden || s.policy.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
 		return false
@@ -98,7 +98,7 @@ func (s *Supervisor) plain(dir int, path string, o opening) bool {
 			wants = wants.With(ir.Create)
 		}
 		// The ruleset knows a directory with a rule of its own wherever it has been moved. That others move
-		// one is an assumption about reading; see RATIONALE D45.
+		// one is an assumption about reading; see decision D43.
 		if s.crowded || len(s.placements) > 1 && !s.placed() || !s.undisturbed() {
 			return false
 		}

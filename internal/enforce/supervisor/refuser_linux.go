@@ -17,7 +17,7 @@ import (
 // Where no rule names a host, a tool has no proxy and no sockets of the internet. It gets unix sockets in their
 // place, which it could make itself: a connection is refused with its address, and a question to a name server with the
 // name, so that the refusal says which host was asked for.
-// See RATIONALE D384.
+// See decision D120.
 
 // placeholder makes the socket that stands for one of the internet.
 func (c sockets) placeholder() answer {

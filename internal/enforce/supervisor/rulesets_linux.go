@@ -176,7 +176,7 @@ func (c *call) do(act func() error) error {
 }
 
 // within acts on a thread of a domain: an idle one, or a new one.
-// See RATIONALE D54.
+// See decision D54.
 func (s *Supervisor) within(d *domain, act func() error) error {
 	j := job{act, make(chan error, 1)}
 	select {

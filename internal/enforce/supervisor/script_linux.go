@@ -73,7 +73,7 @@ func interpreted(programs []landlock.Program) map[string]string {
 // mayInterpret judges the interpreters of a listed script. The interpreters that it had when
 // the tool started are granted with it. A tool that may write to the script can name another
 // one: that is judged as if it were started by itself, with the arguments that it gets.
-// See RATIONALE D60.
+// See decision D56.
 func (c programs) mayInterpret(b *becoming) bool {
 	for i := 1; i < len(b.chain); i++ {
 		if was, ok := c.interpreters[where(b.chain[i-1])]; ok && was == where(b.chain[i]) {

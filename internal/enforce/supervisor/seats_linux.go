@@ -15,7 +15,7 @@ import (
 // makes its calls one after the other, whose thread and worker take turns on one processor. A
 // tool that makes several at a time gets more: else each call would have one worker wake
 // another.
-// See RATIONALE D230.
+// See decision D230.
 type seats struct {
 	// more is the number of seats but the first, taken those of workers that receive or answer,
 	// and parked the workers that wait for one and have not been offered any. busy are the calls
@@ -34,7 +34,7 @@ var room sync.Once
 // makeRoom has the Go runtime run threads beside those that wait in the kernel for calls, stops and ends, once for all tools of this
 // process. Such a thread keeps one of the runtime's processors until the runtime's monitor takes it, and that sleeps for up to 10 ms
 // (sysmon in runtime/proc.go).
-// See RATIONALE D346.
+// See decision D230.
 func makeRoom() {
 	room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
 }
@@ -122,7 +122,7 @@ func (w *worker) offer(left int32) {
 
 // arrange has calls be answered on their own processor while there is one seat. Where there are several the kernel chooses: else
 // all callers and workers come to share the processor of one, since each wakes the next there.
-// See RATIONALE D314.
+// See decision D230.
 func (s *Supervisor) arrange() {
 	s.seats.mu.Lock()
 	defer s.seats.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *Supervisor) arrange() {
 // unhurried has this thread not take the processor from the one that wakes it (SCHED_BATCH, sched(7)). The kernel wakes a worker
 // when the tool's thread has its descriptor and goes on; the rest of the worker's work can wait for the tool's next call. A thread
 // that has another policy than the usual one keeps it.
-// See RATIONALE D315.
+// See decision D230.
 func unhurried() {
 	if policy, _, e := unix.RawSyscall(unix.SYS_SCHED_GETSCHEDULER, 0, 0, 0); e != 0 || policy != unix.SCHED_NORMAL {
 		return

@@ -80,7 +80,7 @@ type seized struct {
 // seize makes the caller of a pending call stop at the end of that call (ptrace(2)). The thread
 // that seizes must also release. If this process dies before, the kernel kills the seized
 // thread.
-// See RATIONALE D56.
+// See decision D56.
 func (c programs) seize(process int) (*seized, unix.Errno) {
 	if process == 0 {
 		return nil, unix.ESRCH
@@ -107,7 +107,7 @@ func (c programs) seize(process int) (*seized, unix.Errno) {
 
 // ptrace makes a request. To seize a thread waits while another of its process starts a program (cred_guard_mutex, ptrace_attach() in
 // kernel/ptrace.c), and a tool can make that last: the Go runtime has to know, or no tool of this process would be answered.
-// See RATIONALE D347.
+// See decision D56.
 func ptrace(request, id int, addr, data uintptr) unix.Errno {
 	_, _, e := unix.Syscall6(unix.SYS_PTRACE, uintptr(request), uintptr(id), addr, data, 0, 0)
 	return e

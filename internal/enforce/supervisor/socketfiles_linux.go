@@ -8,7 +8,7 @@ import (
 
 // socketFiles are socket files that the tool has bound, so that connections to them are known to stay
 // within the run.
-// See RATIONALE D242.
+// See decision D61.
 type socketFiles struct {
 	mu   sync.Mutex
 	made map[socketFile]bool

@@ -123,7 +123,7 @@ func (c sockets) reach(fd int, to netip.AddrPort, raw []byte) answer {
 // aimed replaces an address that stands for any by the address to which the kernel would connect the socket
 // (ip_route_connect in net/ipv4, tcp_v6_connect in net/ipv6): the one that it is bound to, else the loopback address.
 // The bytes are made from the result, so that the kernel decides nothing after the judgement.
-// See RATIONALE D365.
+// See decision D365.
 func aimed(fd int, to netip.AddrPort, raw []byte) (netip.AddrPort, []byte, unix.Errno) {
 	family := int(binary.NativeEndian.Uint16(raw))
 	if to.Addr().Unmap().IsUnspecified() {

@@ -74,7 +74,7 @@ func (s *Spawner) Spawn(c Child) (*os.Process, error) {
 // start clones the child and waits until it has executed the tool, without which it leaves a
 // failure. With CLONE_VFORK the kernel does not choose the child when memory is short (oom_badness()
 // in mm/oom_kill.c): it would kill this process as well, whose memory the child has.
-// See RATIONALE D227.
+// See decision D227.
 func (s *Spawner) start(p *program) error {
 	const none = -1
 	*s.fault = report{step: none}
@@ -110,7 +110,7 @@ func (p *program) child() (*os.Process, error) {
 
 // Filter has a Spawner's thread, and so every child of it, run under a filter for good. The filter must
 // let the child take its steps.
-// See RATIONALE D234.
+// See decision D227.
 func Filter(filter []unix.SockFilter) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

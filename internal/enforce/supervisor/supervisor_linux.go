@@ -107,7 +107,7 @@ const (
 
 // maxPlacements is the largest number of directories and files that are looked for at an open
 // that is left to the kernel: judging costs less than looking for more of them.
-// See RATIONALE D231.
+// See decision D46.
 const maxPlacements = 3
 
 // Options are settings of a start that are not in the specification.

@@ -150,7 +150,7 @@ func reapSome() bool {
 }
 
 // quickLooks is how many looks at the orphans come before one at all processes.
-// See RATIONALE D354.
+// See decision D354.
 const quickLooks = 32
 
 // orphans lists the processes that became children of this one, in that order: they belong to its first thread

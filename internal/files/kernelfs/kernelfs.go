@@ -1,7 +1,7 @@
 // Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from those that hold files. Files
 // of the former are settings and other processes: no grant on a directory around one is meant for them. Nor is a grant meant for a
 // mount that shows a place of the policy under another name, by which other rules would hold for the same files.
-// See RATIONALE D362, D375, D441.
+// See decisions D362 and D441.
 package kernelfs
 
 import (

@@ -9,7 +9,7 @@ import (
 // name, or what processes share: rules and protected paths of that place would not count there. They are returned as
 // mounts. The first root, the workspace, is none of them. Of two others it is that of the further mount. So is what of
 // the base shows the workspace.
-// See RATIONALE D441.
+// See decision D441.
 func Same(all []Mount, roots, base []string, link Link) (out []Mount) {
 	if len(roots) == 0 {
 		return nil
@@ -102,5 +102,5 @@ func depth(all []Mount, path string) int {
 }
 
 // sharedMemory is the memory that processes share (shm_overview(7)): a tool has a directory of the run in its place.
-// See RATIONALE D442.
+// See decision D441.
 const sharedMemory = "/dev/shm"

@@ -16,7 +16,7 @@ import (
 // Remove removes a directory and everything in it, also directories whose modes keep their owner out. It follows no
 // symlink, and leaves what is mounted: that lies elsewhere as well. Then it fails, as it does for whatever it cannot
 // remove, with the first error.
-// See RATIONALE D420.
+// See decision D220.
 func Remove(dir string) error {
 	return (&removal{depth: math.MaxInt, entries: math.MaxInt}).below(dir)
 }

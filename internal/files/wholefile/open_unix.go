@@ -14,7 +14,7 @@ var errNotRegular = errors.New("is no regular file")
 
 // Open opens a regular file for reading. A FIFO that somebody puts in its place meanwhile is refused, not waited for.
 // It does without the poller that package os sets up for files.
-// See RATIONALE D423.
+// See decision D220.
 func Open(path string) (*os.File, error) {
 	fd, err := -1, error(unix.EINTR)
 	for err == unix.EINTR {

@@ -28,7 +28,7 @@ var (
 
 // fetched judges a request of the network. One with other members than the address and harmless ones is left to a
 // person, since the agent may ask another host or write a file by them; every address in the request must be permitted.
-// See RATIONALE D140.
+// See decision D140.
 func fetched(j *action.Judge, c call) action.Verdict {
 	members, err := jsonrpc.Members(c.input, slices.Concat([]string{"url"}, fetchSettings, fetchTexts)...)
 	if err != nil && c.input.IsObject() {

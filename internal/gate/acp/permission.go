@@ -62,7 +62,7 @@ var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "abs_p
 
 // judged decides about a tool call. The description that an agent shows to people is enough to refuse by and not
 // to permit by: a title is no command.
-// See RATIONALE D140.
+// See decision D140.
 func judged(j *action.Judge, c call) action.Verdict {
 	command, hasCommand := commandOf(c.input)
 	kind, known := ruleset.ParseKind(c.kind)

@@ -15,7 +15,7 @@ import (
 // terminal judges a request for a terminal. Without a table of programs the policy permits every
 // program, and with one those alone that are known to be in it. The program that passes is started under
 // the policy.
-// See RATIONALE D147.
+// See decision D138.
 func terminal(s *session, params gjson.Result) ruling {
 	members, err := jsonrpc.Members(params, "sessionId", "command", "args", "cwd", "env")
 	if err != nil {

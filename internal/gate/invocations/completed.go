@@ -20,7 +20,7 @@ func (c Counts) made(name string) int { return c[name] - c[voidPrefix+name] }
 func (c Counts) completed(name string) bool { return c[donePrefix+name] > 0 }
 
 // Complete counts invocations of tools and servers that have ended without an error: what may be invoked only after them may be now.
-// See RATIONALE D149.
+// See decision D149.
 func (c Counts) Complete(names ...string) {
 	for _, name := range names {
 		if c.made(name) > 0 && !strings.ContainsAny(name, "\t\n") {

@@ -78,7 +78,7 @@ func (c Counts) pending(name string) int { return c[askedPrefix+name] - c[settle
 
 // Ask counts the invocations of f, which returns a reason to refuse them, as ones that a person may refuse yet:
 // they count for max_invocations, and not for only_after.
-// See RATIONALE D179.
+// See decision D149.
 func (c Counts) Ask(f func(Counts) string) string {
 	made := maps.Clone(c)
 	if why := f(made); why != "" {
@@ -159,7 +159,7 @@ func forget(dir string) {
 
 // Take lets f count invocations. They are kept if f returns nil, before Take returns; any error means
 // that none is.
-// See RATIONALE D149.
+// See decision D149.
 func (s *Session) Take(f func(Counts) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,7 +4,7 @@
 // The kernel decides as well, when the program acts. Asked in advance, a refusal has no side
 // effects, and it names the rule and the configuration that would permit the call, which no
 // program can do for itself. So a text is judged only where it is clear that it is a path
-// (RATIONALE.md, D137); no judgement is no permission.
+// (decision D137); no judgement is no permission.
 package judge
 
 import (
@@ -49,7 +49,7 @@ func (r *Refusal) Text() string {
 }
 
 // Argument judges a text that a message has under a name; nil is no objection.
-// See RATIONALE D137.
+// See decision D137.
 func (j *Judge) Argument(name, text string) *Refusal {
 	words := wordsOf(name)
 	switch scheme := schemeOf(text); {

@@ -15,7 +15,7 @@ import (
 // Readings are the paths that programs may take a text for: as it is, without the blanks around it,
 // in the composed form of Unicode, and as the path of a file URL. A text that programs read in
 // further ways is an error.
-// See RATIONALE D164.
+// See decision D137.
 func Readings(text string) ([]string, error) {
 	if strings.ContainsRune(text, 0) || strings.ContainsRune(text, utf8.RuneError) {
 		return nil, errors.New("the path has characters that programs read in different ways")

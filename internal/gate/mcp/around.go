@@ -18,7 +18,7 @@ const maxDirs = 8
 
 // around are the members of a call that may be about its commands, at every depth. A server may read them for any of
 // its commands.
-// See RATIONALE D148.
+// See decision D403.
 type around struct {
 	// dirs are the directories that a command may be started in, and env the variables that may be set for it.
 	dirs, env []string

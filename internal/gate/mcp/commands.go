@@ -176,7 +176,7 @@ func texts(v gjson.Result) (out []string, ok bool) {
 
 // runs is the refusal of the commands among the arguments of a call, empty where there is none. There is no
 // person to ask, so a ruleset has to allow them, whichever members of the call are about them: all but those without.
-// See RATIONALE D148.
+// See decision D403.
 func (p *Policy) runs(arguments gjson.Result, without ...string) (refusal, asked string, err error) {
 	all, err := commands(arguments)
 	all = append(all, further(arguments, len(all) > 0, without)...)

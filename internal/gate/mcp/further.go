@@ -15,7 +15,7 @@ const maxFurther = 64
 // further are the texts of a call that a server may run beside the commands of known names: those of members whose
 // name speaks of a command or of a moment of a run, and in a call with a command those of every member that no list
 // has. Of a list, each text may be a line, or all may be the words of one command.
-// See RATIONALE D459.
+// See decision D403.
 func further(v gjson.Result, withCommand bool, without []string) (out []wanted) {
 	v.ForEach(func(name, value gjson.Result) bool {
 		key := action.PlainKey(name.Str)

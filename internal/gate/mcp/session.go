@@ -53,7 +53,7 @@ type verdict struct {
 
 // FromClient judges a line of the client. A refused message is answered in the server's place. A
 // batch passes whole or not at all.
-// See RATIONALE D139.
+// See decision D140.
 func (s *Session) FromClient(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
 	if long != nil {
 		return nil, s.log.Unread(relay.FromClient, long, jsonrpc.CodeInvalid, relay.TooLong())

@@ -79,7 +79,7 @@ const still = 6
 
 // abandoned is closed when the client has gone and the program takes none of its bytes. The end of the client's lines is
 // not read then, since a line before it waits for the program.
-// See RATIONALE D351.
+// See decision D140.
 func (r *Relay) abandoned(server *sink, after time.Duration, ended <-chan struct{}) <-chan struct{} {
 	out := make(chan struct{})
 	go func() {

@@ -8,7 +8,7 @@ import (
 // queue holds the events of a connection that its client has not taken yet. Where it is full, the goroutine that
 // has an event waits: the tool's output stays in its pipe, and in the end the tool waits to write. Refusals
 // collect in package sandbox, which bounds them for each run.
-// See RATIONALE D238.
+// See decision D238.
 type queue struct {
 	mu      sync.Mutex
 	changed *sync.Cond

@@ -298,7 +298,7 @@ func (c *conn) forget(x *run) {
 	delete(c.runs, x.id)
 }
 
-// run is the run of a number. See RATIONALE D239.
+// run is the run of a number. See decision D238.
 func (c *conn) run(id int) (*run, *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

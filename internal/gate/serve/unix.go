@@ -41,7 +41,7 @@ func isUnix(at unix.Sockaddr) bool {
 
 // waiting is a socket whose calls wait in the kernel. The server has one client then, and a thread that waits for it wakes
 // sooner than one that waits for all descriptors and then looks for a goroutine.
-// See RATIONALE D322.
+// See decision D238.
 type waiting int
 
 func (w waiting) read() source {

@@ -16,7 +16,7 @@ import (
 // breaks off in a name that may become one: what was approved by it cannot be told otherwise. A store without a
 // text approves nothing. known is false where the error may pass, such as a want of descriptors, which a tool can
 // bring about.
-// See RATIONALE D453.
+// See decision D453.
 func Mentions(store, path string, err error) (mentions, known bool) {
 	if !lasting(err) {
 		return false, false

@@ -20,7 +20,7 @@ var errNotOwn = errors.New("not this user's alone")
 
 // readOwn reads a regular file that only this user may read and write, in a directory that only
 // this user may use. It follows no symlink to either.
-// See RATIONALE D226.
+// See decision D224.
 func readOwn(dir, name string) ([]byte, error) {
 	at, err := openDir(dir)
 	if err != nil {

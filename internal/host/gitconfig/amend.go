@@ -28,7 +28,7 @@ var (
 // Amends is nil where a configuration differs from the one before in sections of branches alone, and each variable
 // that was added there is one of Keys with a harmless value. Variables of branches may be removed. All other lines stay
 // byte for byte. A line that is new is written exactly as git writes it.
-// See RATIONALE D411 and D424.
+// See decision D411.
 func Amends(before, after []byte) error {
 	a, err := parse(before)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Closed are the places below those that a tool's rules are about, and the base, that are no tool's: file systems of the kernel and other
 // names of such places that this host has mounted there, and accessc's own state, where other tools have their homes.
-// See RATIONALE D363, D375.
+// See decisions D183 and D441.
 func (r *Result) Closed(t *ir.Tool) []ir.Closed {
 	return r.closed(&ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)})
 }
@@ -46,7 +46,7 @@ func (r *Result) kernels(f *ir.Facts) []hostview.Kernel {
 
 // mountedRules objects to rules on places that are closed because a mount shows another place there, where that place
 // has more: by its name the tool would have what the rule takes away.
-// See RATIONALE D457.
+// See decision D441.
 func (r *Result) mountedRules(t *ir.Tool) (out diag.List) {
 	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)}
 	kernels := r.kernels(&f)

@@ -133,7 +133,7 @@ func Compile(opts Options) (*Result, error) {
 }
 
 // guards returns an error if git's configuration cannot be read, which may name hooks anywhere in the workspace.
-// See RATIONALE D426.
+// See decision D412.
 func (r *Result) guards() error {
 	if r.Program == nil || !slices.ContainsFunc(r.Program.Tools, func(t *ir.Tool) bool { return t.Protects }) {
 		return nil

@@ -16,7 +16,7 @@ const mostConfigs = 100
 
 // credentialIn is the first of git's configurations, or of the files that they include, that may hold a credential or
 // cannot be judged; empty for none. Conditions of includes may hold later.
-// See RATIONALE D426.
+// See decision D412.
 func (r *Result) credentialIn(files []string) string {
 	for i := 0; i < len(files); i++ {
 		if i == mostConfigs {

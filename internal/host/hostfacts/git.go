@@ -55,7 +55,7 @@ var ofMain = [...]string{
 
 // guardMain adds the state of the main work tree, which a linked one does not need, where the common directory lies
 // outside of the workspace.
-// See RATIONALE D427.
+// See decision D410.
 func (r *Result) guardMain(common string, add guarding) {
 	for i := 0; i < len(ofMain) && r.within(common) == ""; i++ {
 		add(path.Join(common, ofMain[i]), ir.WhyMain, false)

@@ -200,7 +200,7 @@ func (r *Result) baseOn(name ir.BaseName, platform ir.Platform) []ir.FSRule {
 // spellings lists the places where a rule of the base stands. On macOS a lookup asks about each
 // symlink on the way, and libraries may be judged by the name that was asked for, so the rule
 // stands at the links as well; /System/Cryptexes/OS is one.
-// See RATIONALE D253.
+// See decision D53.
 func spellings(platform ir.Platform, abs string, found resolve.Found) []string {
 	if platform != ir.Darwin {
 		return []string{found.Abs}

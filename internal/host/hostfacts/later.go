@@ -55,7 +55,7 @@ var later = [...]Later{
 
 // RunLater are the listed files that are in the workspace and that the tool of a view may change: what its user runs
 // next does as they say. The files are where they lead.
-// See RATIONALE D461.
+// See decision D456.
 func (r *Result) RunLater(t *ir.Tool, view *ir.View) []Later {
 	bindings := r.Facts(t).Bindings
 	var out []Later

@@ -10,7 +10,7 @@ import (
 
 // linkedRules objects to rules that a symlink of the workspace leads to another place: a tool that
 // may make the symlink chooses the place that they grant or close.
-// See RATIONALE D159.
+// See decision D159.
 func (r *Result) linkedRules(t *ir.Tool) (out diag.List) {
 	rules := slices.Concat(t.FS, t.May)
 	for i := range rules {

@@ -20,7 +20,7 @@ const mostNames, mostNested = 20_000, 16
 // moved: approvals go by the path of a workspace, and a member in the place of another one would have those of the
 // other one. Names that a member may have are protected as well: a directory with a workspace of its own that is
 // moved there would be listed.
-// See RATIONALE D455.
+// See decision D368.
 func (r *Result) guardMembers(add guarding) {
 	for _, member := range r.Members {
 		for _, mark := range workspace.Marks() {

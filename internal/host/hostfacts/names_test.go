@@ -151,7 +151,7 @@ func (r *repository) grow() []string {
 	if len(patterns) == 0 {
 		text = members
 	}
-	// A path at which only another tool has a rule is a name like any other to a tool: such a rule draws ACC048 (RATIONALE D159).
+	// A path at which only another tool has a rule is a name like any other to a tool: such a rule draws ACC048 (decision D159).
 	finer := ""
 	if r.chance(2, "rule") {
 		caps := r.draw([]string{"write = true", "read = true", "read = true, create = true"}, "caps")

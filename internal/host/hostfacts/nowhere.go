@@ -11,7 +11,7 @@ import (
 
 // nowhere says of rules that grant something at a place of the workspace where nothing is, and that do not let it be
 // made: misspelt ones, or rules on what another tool makes.
-// See RATIONALE D387.
+// See decision D387.
 func (r *Result) nowhere(t *ir.Tool) (out diag.List) {
 	for i := range t.FS {
 		rule := &t.FS[i]

@@ -16,7 +16,7 @@ import (
 // withheld reports whether a configuration leads to the file of a tool's own program where a reader does not see it:
 // by a link of the workspace or by "..", or to a sensitive place. Such a file takes a rule, and so an approval. An
 // absolute path says which file it is, and a link that lies in the base is the administrator's.
-// See RATIONALE D421.
+// See decision D421.
 func (r *Result) withheld(t *ir.Tool, abs string, f ir.Facts) bool {
 	c := t.Command
 	if c.Origin.Layer == ir.LayerNone {
@@ -124,7 +124,7 @@ func (r *Result) ProgramOutside(t *ir.Tool) string {
 
 // Unapproved is the reason why a tool's own program would not run: it is a script in a place that waits for an
 // approval, and would not find the files beside it. Empty for none. A program that needs no others runs.
-// See RATIONALE D466.
+// See decision D421.
 func (r *Result) Unapproved(t *ir.Tool) string {
 	abs := r.ProgramOutside(t)
 	if abs == "" || r.firstLine(abs) == "" {

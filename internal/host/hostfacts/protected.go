@@ -29,7 +29,7 @@ func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 }
 
 // elsewhere are the protected paths in the targets of external rules. A target that has two rules has them in both.
-// See RATIONALE D410.
+// See decision D410.
 func (r *Result) elsewhere(targets map[string]resolve.RulePath) (out []ir.ProtectedPath) {
 	for _, p := range r.outside {
 		deepest := ""
@@ -126,7 +126,7 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 		}
 	}
 	// The user's layer holds in every workspace, and may be made: its directory is protected before it is there. See
-	// RATIONALE D444.
+	// decision D183.
 	if own := userdir.UserConfig(); own != "" {
 		dir := filepath.Dir(own)
 		for _, name := range []string{dir, own, filepath.Join(dir, "attestation.toml")} {
@@ -162,7 +162,7 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 }
 
 // guardMounted adds the other names of protected paths at which, or in which, a mount shows another place.
-// See RATIONALE D457.
+// See decision D441.
 func (r *Result) guardMounted(add guarding) {
 	if !r.resolved || Platform() != ir.Linux {
 		return

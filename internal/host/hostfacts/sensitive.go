@@ -40,7 +40,7 @@ func (r Reach) String() string {
 // Reaches lists the sensitive paths that a tool's own rules let it reach on this host: those
 // that exist, those that rules name, and those in the user's home that external rules lead to,
 // approved or not. The default rules do not count.
-// See RATIONALE D20.
+// See decision D225.
 func (r *Result) Reaches(t *ir.Tool) []Reach {
 	if !t.Declared.FS || t.Source.Kind != ir.SourceLocal {
 		return nil

@@ -20,7 +20,7 @@ import (
 
 // tracked reports whether git has the local layer, by any name over which a start reads it: whoever checks
 // the repository out starts tools by it. An index that is not understood counts as having it, since a
-// comparison without a layer that rules starts would show another policy. See RATIONALE D359.
+// comparison without a layer that rules starts would show another policy. See decision D360.
 func (r *Result) tracked(resolver *resolve.Resolver) bool {
 	found, err := resolver.Disk.Follow(resolver.Root + "/.accessc/local.toml")
 	if err != nil || found.Kind != ir.File && len(found.Links) == 0 {

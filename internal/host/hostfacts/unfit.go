@@ -13,7 +13,7 @@ import (
 
 // unfit returns the check of the targets of external rules: no tool gets files that the kernel
 // makes up, and none may write to accessc's own files, or to the whole home.
-// See RATIONALE D183, D441.
+// See decisions D183 and D441.
 func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) string {
 	own := r.own(resolver)
 	home := at(resolver, r.home)
@@ -59,7 +59,7 @@ func inShared(path string) bool {
 }
 
 // apart returns an error if the workspace or its state lies in memory that processes share.
-// See RATIONALE D401.
+// See decision D50.
 func (r *Result) apart(resolver *resolve.Resolver) error {
 	if slices.ContainsFunc(r.view.Names(resolver.Root), inShared) {
 		return fmt.Errorf("the workspace %s lies in %s: let it be elsewhere", resolver.Root, sharedMemory)

@@ -30,7 +30,7 @@ var ownParts = []string{"COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "index"}
 // Repository returns the parts of the workspace's repository that the base lets be read, nil where that is in the
 // workspace, or does not name the workspace as one of its work trees. Only its owner can have written that: a .git that
 // leads to somebody else's directory grants nothing.
-// See RATIONALE D412.
+// See decision D412.
 func (r *Result) Repository() *Repository {
 	if !r.looked {
 		r.looked, r.repository = true, r.findRepository()

@@ -113,7 +113,7 @@ func same(path string, is fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	real, _ := filepath.EvalSymlinks(path) // an empty path is another one
+	real, _ := filepath.EvalSymlinks(path) // an empty path is another path
 	if !os.SameFile(is, there) || real != path {
 		return errLeaves
 	}
@@ -171,7 +171,7 @@ func (v *View) Root(dir string) (tree fs.ReadLinkFS, closed func(), err error) {
 }
 
 // ByPath returns a directory of which each path is compared with the opened file, for a process
-// that may not list it, as one under a policy with exceptions.
+// that may not list it, such as a process under a policy with exceptions.
 func (v *View) ByPath(dir string) Tree { return Tree{v, from{dir: dir}} }
 
 func rooted(dir string) (from, error) {

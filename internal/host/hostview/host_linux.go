@@ -12,8 +12,8 @@ import (
 	"github.com/accessc/accessc/internal/files/kernelfs"
 )
 
-// fileSystem names the file system of a place, if the kernel shows itself there: nothing of /proc is a target of a rule, of /dev the
-// devices and terminals alone.
+// fileSystem names the file system of a place, if the kernel shows itself there: nothing of /proc is a target of a
+// rule, of /dev only the devices and terminals.
 func fileSystem(path string) string {
 	all, err := mounts(nil, nil)
 	if err != nil {
@@ -27,8 +27,8 @@ func fileSystem(path string) string {
 }
 
 // kernels lists the places at, below and around some directories at which the kernel shows itself, or a mount shows a
-// place under another name, with their file systems, and those of the directories that do so themselves. Where the
-// host does not list its mounts, all of them are such places.
+// place under another name, with their file systems, and the file systems of the directories that do so themselves.
+// Where the host does not list its mounts, all of them are such places.
 func kernels(roots, base []string) (out []Kernel) {
 	all, err := mounts(roots, base)
 	if err != nil {
@@ -62,7 +62,7 @@ func kernels(roots, base []string) (out []Kernel) {
 	return out
 }
 
-// visible reports whether no other mount that holds files hides one.
+// visible reports whether no other mount that holds files hides the mount m.
 func visible(all []kernelfs.Mount, m *kernelfs.Mount) bool {
 	there := mountOf(all, m.Point)
 	return there == nil || there.Closed
@@ -72,7 +72,7 @@ func visible(all []kernelfs.Mount, m *kernelfs.Mount) bool {
 const unlisted = "unknown"
 
 // Listed returns an error where the host does not list its mounts, so that nobody knows where the kernel shows itself.
-// See RATIONALE D399.
+// See decision D362.
 func Listed() error {
 	_, err := mounts(nil, nil)
 	return err
@@ -99,7 +99,8 @@ func Link(path string) (string, error) {
 	return to, err
 }
 
-// Names are the canonical names that mounts give a place, its own first, and the points of mounts that show a part of it.
+// Names are the canonical names that mounts give a place, its own first, and the points of mounts that show a part of
+// it.
 func Names(path string) []string {
 	all, err := mounts(nil, nil)
 	if err != nil {
@@ -111,7 +112,8 @@ func Names(path string) []string {
 // mountOf is the mount that a file is on, by its name where the kernel does not say it. nil is none.
 func mountOf(all []kernelfs.Mount, path string) *kernelfs.Mount {
 	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT|unix.AT_STATX_DONT_SYNC, unix.STATX_MNT_ID, &st)
+	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT|unix.AT_STATX_DONT_SYNC,
+		unix.STATX_MNT_ID, &st)
 	if err != nil || st.Mask&unix.STATX_MNT_ID == 0 {
 		return kernelfs.At(all, strings.TrimSuffix(path, "/"))
 	}

@@ -45,7 +45,7 @@ type Look struct {
 	Kind Kind
 	// Root is the directory that Path counts from and may not leave, empty for a path of the disk.
 	Root, Path string
-	// Answer is compared only. It is the digest of a long one.
+	// Answer is compared only. It is the digest of a long text.
 	Answer string
 }
 
@@ -138,7 +138,7 @@ func (v *View) EvalSymlinks(path string) (string, error) {
 	return real, err
 }
 
-// Owned reports whether a file, not the one that a symlink there leads to, is the user's own, and not written by
+// Owned reports whether a file, not the file that a symlink there leads to, is the user's own, and not written by
 // everybody.
 func (v *View) Owned(path string) bool {
 	is := isOwned(path)
@@ -160,8 +160,7 @@ func (v *View) Head(path string) ([]byte, error) {
 	return data, err
 }
 
-// MadeUp names the file system of a place, if it is one of the kernel's own (statfs(2)); empty for
-// any other one.
+// MadeUp names the file system of a place, if it is one of the kernel's own (statfs(2)); empty for any other.
 func (v *View) MadeUp(path string) string {
 	name := fileSystem(path)
 	v.keep(madeUp, "", path, func() string { return name })
@@ -187,12 +186,15 @@ func (k Kernel) Why() string {
 	return k.Type + ", a file system of the kernel"
 }
 
-// Kernels lists the file systems of the kernel that are mounted below some directories, those of a policy and of the
-// base, and the directories that lie in one. Mounts below those of the policy that show a place of either count as
-// well, and so do directories of the policy that show another one. The workspace is the first.
+// Kernels lists the file systems of the kernel that are mounted below some directories, which a policy and the base
+// name, and the directories that lie in such a file system. Mounts below the directories of the policy that show a
+// place of either count as well, and so do directories of the policy that show another place. The workspace is the
+// first.
 func (v *View) Kernels(roots, base []string) []Kernel {
 	out := kernels(roots, base)
-	v.keep(shown, "", strings.Join(base, separator)+parts+strings.Join(roots, separator), func() string { return saidKernels(out) })
+	v.keep(shown, "", strings.Join(base, separator)+parts+strings.Join(roots, separator), func() string {
+		return saidKernels(out)
+	})
 	return out
 }
 
@@ -210,7 +212,8 @@ func split(list string) []string {
 	return strings.Split(list, separator)
 }
 
-// Names are the canonical names that mounts give a place, its own first, and the points of mounts that show a part of it.
+// Names are the canonical names that mounts give a place, its own first, and the points of mounts that show a part of
+// it.
 func (v *View) Names(path string) []string {
 	out := Names(path)
 	v.keep(named, "", path, func() string { return saidText(strings.Join(out, separator), nil) })
@@ -283,7 +286,7 @@ func saidVariable(value string, set bool) string {
 	return "=" + value
 }
 
-// saidText keeps a text, and the digest of a long one.
+// saidText keeps a text, and the digest of a long text.
 func saidText(text string, err error) string {
 	const short = 256
 	switch {

@@ -9,9 +9,9 @@ import (
 )
 
 // settled is how long ago a directory must have changed for its times to tell of the next change:
-// two changes within the resolution of a file system's times have the same. Those of ext3 have a
-// second (https://docs.kernel.org/filesystems/ext4/inodes.html), the others a tick of the kernel.
-// See RATIONALE D225.
+// two changes within the resolution of a file system's times have the same. Times of ext3 have a second
+// (https://docs.kernel.org/filesystems/ext4/inodes.html), the others a tick of the kernel.
+// See decision D225.
 const settled = 2 * time.Second
 
 // identify returns the identity of the directory at a path, zero if its next change may not show in it.
@@ -21,7 +21,8 @@ func (d devices) identify(path string) Identity {
 		return Identity{}
 	}
 	if !d[unix.Mkdev(st.Dev_major, st.Dev_minor)] {
-		// Of one descriptor: by its path, a directory of another file system could come to stand there in between.
+		// All is asked of one descriptor: by its path, a directory of another file system could come to stand there in
+		// between.
 		dir, err := os.OpenFile(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 		if err != nil {
 			return Identity{}
@@ -55,8 +56,8 @@ func statx(at int, path string, flags int) (*unix.Statx_t, error) {
 
 const needed = unix.STATX_TYPE | unix.STATX_INO | unix.STATX_MTIME | unix.STATX_CTIME
 
-// identity is that of a directory. An encrypted one has other names without its key than with it, and the same times
-// (https://docs.kernel.org/filesystems/fscrypt.html, "Access semantics").
+// identity is the identity of a directory. An encrypted directory has other names without its key than with it, and the
+// same times (https://docs.kernel.org/filesystems/fscrypt.html, "Access semantics").
 func identity(st *unix.Statx_t) Identity {
 	id := Identity{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino, nanoseconds(st.Mtime), nanoseconds(st.Ctime)}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Attributes&unix.STATX_ATTR_ENCRYPTED != 0 ||
@@ -70,11 +71,12 @@ func nanoseconds(t unix.StatxTimestamp) int64 { return t.Sec*int64(time.Second) 
 
 // local are file systems whose directories have a new time of change for each change of their
 // names, by this kernel's clock. Servers, FUSE and /proc have rules of their own. A directory of overlayfs has
-// the times of its upper layer alone, whatever happens to the names of a lower one
+// only the times of its upper layer, whatever happens to the names of a lower layer
 // (https://docs.kernel.org/filesystems/overlayfs.html, "Changes to underlying filesystems").
-var local = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.F2FS_SUPER_MAGIC}
+var local = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC,
+	unix.F2FS_SUPER_MAGIC}
 
-// steady reports whether the times of directories can be relied on. Those of a read-only file system may be the
+// steady reports whether the times of directories can be relied on. Times of a read-only file system may be the
 // choice of the program that made its image.
 func steady(system *unix.Statfs_t) bool {
 	return slices.Contains(local, int64(system.Type)) && system.Flags&unix.ST_RDONLY == 0

@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
-// TestDevicesAreKept: a device that was seen before answers for its other directories, and for those of no other
+// TestDevicesAreKept: a device that was seen before answers for its other directories, and for directories of no other
 // device, in whatever order they are asked about.
 func TestDevicesAreKept(t *testing.T) {
 	all := []string{"/", "/usr", "/usr/bin", "/etc", "/proc", "/proc/sys", "/sys", "/sys/kernel", "/dev", "/dev/shm", "/tmp", t.TempDir(), os.DevNull, "/none"}
@@ -43,8 +43,8 @@ func TestDevicesAreKept(t *testing.T) {
 	}
 }
 
-// TestEncryptedAreListed: a directory whose names depend on a key has no identity. Unlocking one changes none of its
-// times, and a start from a kept compilation did not see the names that came.
+// TestEncryptedAreListed: a directory whose names depend on a key has no identity. Unlocking a directory changes none
+// of its times, and a start from a kept compilation did not see the names that came.
 func TestEncryptedAreListed(t *testing.T) {
 	st, err := statx(unix.AT_FDCWD, "/", 0)
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// maxNames bounds how many names one search looks at, the nearest first.
+// maxNames bounds how many names a search looks at, the nearest first.
 const maxNames = 50_000
 
 // Search is a search below a directory for names that sensitive patterns cover.
 //
-// It is asked again without listing unchanged directories: a directory that is the same one, with
-// the same times of change, has the same names (inode(7)).
+// It is asked again without listing unchanged directories: a directory that is still the same, with the same times of
+// change, has the same names (inode(7)).
 type Search struct {
 	// Top is the directory, and Prefix what patterns know it by, with a slash at its end or empty.
 	Top, Prefix string
-	// Patterns are the sensitive ones.
+	// Patterns are the sensitive patterns.
 	Patterns []string
 	// Found are the covered names, slash-separated from the top.
 	Found []string
-	// Directories are those that were listed, by their names from the top.
+	// Directories are the directories that were listed, by their names from the top.
 	Directories map[string]Directory
 }
 
@@ -31,13 +31,13 @@ type Search struct {
 type Directory struct {
 	// Identity tells whether the directory has changed.
 	Identity Identity
-	// Names counts all entries, Covered are those that a pattern covers, and Below the other
+	// Names counts all entries, Covered are the entries that a pattern covers, and Below the other
 	// directories.
 	Names          int
 	Covered, Below []string
 }
 
-// Identity changes with the names in a directory; it is zero for one that is always listed.
+// Identity changes with the names in a directory; it is zero for a directory that is always listed.
 type Identity struct {
 	// Device and Inode are the file's own (inode(7)).
 	Device, Inode uint64
@@ -45,7 +45,7 @@ type Identity struct {
 	Modified, Changed int64
 }
 
-// devices are those whose directories tell of each change of their names. All mounts of a device are of one file
+// devices are the devices whose directories tell of each change of their names. All mounts of a device are of one file
 // system, which is written to if one of them is.
 type devices map[uint64]bool
 
@@ -65,8 +65,7 @@ func (v *View) Search(top, prefix string, patterns []ir.SensitivePattern) []stri
 	return s.Found
 }
 
-// run searches, and counts the directories that it had to list. Their identities are of use to a
-// later run alone.
+// run searches, and counts the directories that it had to list. Their identities are of use only to a later run.
 func (s *Search) run(again bool) (found []string, directories map[string]Directory, anew int) {
 	patterns := make([]ir.SensitivePattern, len(s.Patterns))
 	for i, p := range s.Patterns {
@@ -82,7 +81,9 @@ func (s *Search) run(again bool) (found []string, directories map[string]Directo
 		}
 		if !known {
 			d = listed(s.path(at), steady, func(name string) bool {
-				return slices.ContainsFunc(patterns, func(p ir.SensitivePattern) bool { return p.Covers(s.Prefix + join(at, name)) })
+				return slices.ContainsFunc(patterns, func(p ir.SensitivePattern) bool {
+					return p.Covers(s.Prefix + join(at, name))
+				})
 			})
 			anew++
 		}
@@ -114,8 +115,8 @@ func (s *Search) path(at string) string {
 	return filepath.FromSlash(s.Top + "/" + at)
 }
 
-// listed lists a directory. Its identity and its names are those of one descriptor: by its path, another
-// directory could come to stand there in between. One that could not be read to its end has no identity,
+// listed lists a directory. Its identity and its names come from one descriptor: by its path, another
+// directory could come to stand there in between. A directory that could not be read to its end has no identity,
 // so that a moment without descriptors is not taken for a directory without names.
 func listed(path string, steady devices, covers func(name string) bool) Directory {
 	var d Directory
@@ -149,8 +150,8 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Base are the directories of a base's rules at which mounts count, in order and without those of the kernel's own mounts, of which
-// a base lists what a tool may use.
+// Base are the directories of a base's rules at which mounts count, in order and without the directories of the
+// kernel's own mounts, of which a base lists what a tool may use.
 func Base(rules []ir.FSRule) (out []string) {
 	for _, rule := range rules {
 		switch first, _, _ := strings.Cut(rule.At.Path, "/"); first {

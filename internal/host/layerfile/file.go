@@ -81,7 +81,7 @@ func (l *File) Close() {
 	}
 }
 
-// ErrChanged says that the state that a change was made for is gone. A new one may succeed.
+// ErrChanged says that the state that a change was made for is gone. A new attempt may succeed.
 var ErrChanged = errors.New("was changed meanwhile")
 
 // ErrSwapped is ErrChanged about the way to a file.
@@ -93,7 +93,7 @@ func (swapped) Error() string { return "a directory or link " + ErrChanged.Error
 
 func (swapped) Unwrap() error { return ErrChanged }
 
-// OpenSame opens a directory and makes sure that it is the one that was looked at.
+// OpenSame opens a directory and makes sure that it is the directory that was looked at.
 func OpenSame(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
 	next, err := dir.OpenRoot(name)
 	if err != nil {
@@ -125,8 +125,7 @@ func (l *File) Write(text []byte) error {
 }
 
 // temporary is the name beside the file under which the next content is written. A writer has the
-// lock of the approvals, so one name is enough, and the next writer removes the leftovers of a
-// killed one.
+// lock of the approvals, so one name is enough, and the next writer removes the leftovers of a killed writer.
 func (l *File) temporary() string { return "." + l.Name + ".tmp" }
 
 // unchanged makes sure that the file was not written since it was read.
@@ -176,7 +175,7 @@ func SyncDir(dir *os.Root) error {
 // IgnoreFile keeps a directory that accessc has made out of git, itself as well.
 const IgnoreFile = ".gitignore"
 
-// Ignore has git leave out a directory, which is for this checkout alone.
+// Ignore has git leave out a directory, which is only for this checkout.
 func Ignore(dir *os.Root) error {
 	f, err := dir.OpenFile(IgnoreFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

@@ -8,6 +8,6 @@ import (
 // noWait: files are never waited for here.
 const noWait = 0
 
-// keepOwner does nothing: a file that replaces another one takes over the access list
+// keepOwner does nothing: a file that replaces another file takes over the access list
 // of the directory, as every new file there does.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }

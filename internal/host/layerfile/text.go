@@ -18,7 +18,7 @@ type Text struct {
 	root  *source.Table
 }
 
-// Parse reads the text of a layer; name is that of findings.
+// Parse reads the text of a layer; name is its name in findings.
 func Parse(name string, text []byte) (Text, error) {
 	root, finding := source.Parse(name, text)
 	if finding != nil {

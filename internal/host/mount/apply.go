@@ -10,7 +10,7 @@ import (
 
 // Apply carries the plan out: links, grants and approvals, or nothing. An interrupted context
 // undoes the steps so far.
-// See RATIONALE D32.
+// See decision D26.
 func (p *Plan) Apply(ctx context.Context) (aside string, err error) {
 	j := &journal{ctx: ctx}
 	done := false

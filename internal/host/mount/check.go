@@ -9,7 +9,7 @@ import (
 )
 
 // check compiles the configuration as it would be, on this host as it would be.
-// See RATIONALE D31.
+// See decision D26.
 func (b *planner) check() error {
 	opts := b.req.Compile
 	opts.Resolve, opts.Planned = true, map[string]string{}

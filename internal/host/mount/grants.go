@@ -118,7 +118,7 @@ func (l *layer) remove(g grantList, match func(rule) bool) error {
 
 // defaultItem is the policy of a tool for which no layer has an fs rule. Writing another
 // rule would take it away.
-// See RATIONALE D28.
+// See decision D26.
 func defaultItem() edit.Item {
 	item := edit.Item{edit.String("path", ".")}
 	item = append(item, capItem(ir.DefaultFS()[0].Caps)...)

@@ -107,7 +107,7 @@ func (b *planner) same(at *place, target string) error {
 }
 
 // target makes the path of a mount canonical.
-// See RATIONALE D26.
+// See decision D26.
 func (b *planner) target(s Spec) (string, error) {
 	p := s.Path
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(p), "~/"); p == "~" || ok {
@@ -181,7 +181,7 @@ func (b *planner) tools(s Spec) ([]*ir.Tool, error) {
 }
 
 // grant plans a tool's grants on a link. Where tools were not named, one keeps the grants that it has.
-// See RATIONALE D29.
+// See decision D26.
 func (b *planner) grant(s Spec, t *ir.Tool, name string) error {
 	g := Grant{Tool: t.Name, Name: name, Caps: s.caps()}
 	if i := slices.IndexFunc(b.Grants, func(o Grant) bool { return o.Tool == t.Name && o.Name == name }); i >= 0 {

@@ -99,7 +99,7 @@ func ruleName(dir, name string) (string, error) {
 
 // locate opens the directories that lead to a rule's path. None of them may be a symlink: it
 // would lead new files to another place.
-// See RATIONALE D27.
+// See decision D26.
 func (t *tree) locate(name string) (*place, error) {
 	p := &place{name: name, open: []*os.Root{t.root}}
 	dir, base := path.Split(name)

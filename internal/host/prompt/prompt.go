@@ -43,7 +43,7 @@ func (t *Terminal) Close() error {
 // Confirm writes a text and a question and reads the answer. Yes is "y" or "yes"; everything
 // else, the end of the input included, is no. Invisible characters of the texts are made
 // visible.
-// See RATIONALE D19.
+// See decision D18.
 func (t *Terminal) Confirm(text, question string) (bool, error) {
 	discard(t.in)
 	if _, err := io.WriteString(t.out, visible.Question(text+question, columns)+" [y/N] "); err != nil {

@@ -181,7 +181,7 @@ func (t *Tree) list(id string) ([]entry, error) {
 
 // parseTree reads a tree object: per entry the mode in octal digits, a space, the name, a
 // NUL, the id in bytes. Names that no file can have are errors, and modes that git does not write.
-// See RATIONALE D446.
+// See decision D360.
 func parseTree(data []byte, idSize int) ([]entry, error) {
 	var out []entry
 	for len(data) > 0 {

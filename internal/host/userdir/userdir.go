@@ -87,7 +87,7 @@ func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.jso
 func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", tool) }
 
 // SharedHome is the name, which no tool has, of the home that tools with access.home = "shared" have.
-// See RATIONALE D208.
+// See decision D7.
 const SharedHome = "@shared"
 
 // HomeOf is the home of a tool that has a private or a shared one.
@@ -163,7 +163,7 @@ type Attestation struct {
 
 // Attestations are the files that say who may sign: the administrator's, and the user's own beside the
 // user's layer, if there is one to be had. They are no layers.
-// See RATIONALE D275.
+// See decision D275.
 func Attestations() []Attestation {
 	out := []Attestation{{machineFile("attestation.toml"), true}}
 	if own := UserConfig(); own != "" {

@@ -15,7 +15,7 @@ const maxHops = 40
 
 // Direct follows the symlinks of a path whose last parts need not exist, but none in the workspace: a commit may have put
 // one there, and then accessc would read or write a file of the commit's choice.
-// See RATIONALE D447.
+// See decision D454.
 func Direct(root, file string) (string, error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {

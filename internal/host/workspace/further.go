@@ -72,7 +72,7 @@ func markedBy(name string) []string {
 
 // Alike returns an error for a path that ends with another spelling of a mark: a file system that does not tell upper
 // from lower case makes a workspace of the directory around it. Names that fold makes equal are one there.
-// See RATIONALE D448.
+// See decision D360.
 func Alike(name string, fold func(string) string) error {
 	base := path.Base(name)
 	if i := slices.Index(marks, fold(base)); i >= 0 && base != marks[i] {

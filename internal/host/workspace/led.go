@@ -58,7 +58,7 @@ func writtenByTools(dir, state string) string {
 
 // led returns an error where a path leads to a root over a symlink of another workspace, whose tools may have made the
 // symlink. What the workspace lists does not count: they may have put the symlink in the place of a member.
-// See RATIONALE D454.
+// See decision D454.
 func led(dir, root, state string) error {
 	for _, link := range links(dir) {
 		if outer, ok := Around(link, state); ok && !Within(root, outer) {

@@ -45,7 +45,7 @@ type Lists func(outer, inner string) bool
 // accessc's own state, empty if there is none. The error is a *Refused, also at a mark: another
 // directory would have another policy than the file there says. A workspace in another one is refused,
 // and returned, unless that lists it; so is one that a symlink in another workspace leads to.
-// See RATIONALE D368, D454.
+// See decisions D368 and D454.
 func Find(dir, state string, lists Lists) (string, error) {
 	root, err := find(canonical(dir), state, lists)
 	if err == nil {

@@ -17,7 +17,7 @@ const (
 // Await waits until a child of this process has ended, and leaves its status to be taken. A child that has its parent
 // trace it (PTRACE_TRACEME in ptrace(2)) stops at each signal, and the kernel tells everyone who waits for its end of that.
 // Nothing follows from such a stop, as from those of supervised tools: the child stays as it is until it is killed.
-// See RATIONALE D336.
+// See decision D229.
 func Await(pid int) {
 	for {
 		var info unix.Siginfo

@@ -25,7 +25,7 @@ func (p *Planner) leadsOut(g group) string {
 
 // foreign is why no addition permits an operation by which something outside of the sandbox may act for the
 // tool, or whose names no command can say; empty for all others.
-// See RATIONALE D176.
+// See decision D176.
 func (p *Planner) foreign(a Ask) string {
 	if op, ok := a.Operation.(ir.Dial); ok && (!a.bound || op.On.At.Root.Kind != ir.Workspace) {
 		return denial.WhySocket

@@ -274,7 +274,7 @@ func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(form
 
 // guard refuses places that no addition is on: those outside of the workspace, sensitive and
 // protected ones.
-// See RATIONALE D176.
+// See decision D176.
 func (p *Planner) guard(at ir.Location) error {
 	name := at.Short()
 	switch at.Root.Kind {

@@ -16,7 +16,7 @@ import (
 // extension is the preset that speaks for the place of a group: a toolchain lies in a directory of the home, and
 // its programs are needed together. Empty where none does, where a preset opens more than files and
 // variables, and where the layer has a list of presets that lacks it.
-// See RATIONALE D215.
+// See decision D215.
 func (p *Planner) extension(g group) string {
 	name := ""
 	for _, a := range g.asks {
@@ -44,7 +44,7 @@ func (p *Planner) extension(g group) string {
 }
 
 // Sought are operations for files that a tool looked for in its own home: the reads of files in the user's home that one
-// preset has rules on. See RATIONALE D240.
+// preset has rules on. See decision D215.
 func (p *Planner) Sought(names []string) (out []denial.Entry) {
 	asked := map[string]bool{}
 	for _, name := range names {

@@ -37,7 +37,7 @@ type Left struct {
 // directory only if that was listed, or if a program has made names up in it; where such a rule would
 // grant something sensitive, the places have rules of their own. served is a recorded operation that needs a
 // supervisor, empty for none; note writes the comments of a rule.
-// See RATIONALE D185 and D214.
+// See decisions D177 and D187.
 func (p *Planner) Learn(entries []denial.Entry, served string, note func(Added) []string) (*Lesson, error) {
 	out := &Lesson{}
 	p.served = served
@@ -313,7 +313,7 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 
 // repeats adds the changing of a file to its creation, and the creation to the changing: the next run finds the file
 // that this one has made, or finds that a clean has removed it. To change a socket is to connect to it.
-// See RATIONALE D244 and D417.
+// See decision D187.
 func (p *Planner) repeats(g group) {
 	at, ok := g.file()
 	if !ok || at.Root.Kind != ir.Workspace {

@@ -14,7 +14,7 @@ import (
 
 // mount is the command that makes a place outside of the workspace reachable, or why none is
 // proposed.
-// See RATIONALE D205.
+// See decision D177.
 func (p *Planner) mount(g group) (command, whyNot string) {
 	at := ir.Describe(g.asks[0].Operation).Places[0].At
 	if g.dir != nil {

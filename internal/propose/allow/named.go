@@ -12,7 +12,7 @@ import (
 
 // Reserved is why no rule is proposed that lets the tool change a place which a file names, empty where one may be. The
 // place is judged by its name and by where that leads.
-// See RATIONALE D425.
+// See decision D395.
 func (p *Planner) Reserved(abs string) string {
 	found, err := p.Now.Resolver.Disk.Follow(abs)
 	if err != nil {

@@ -28,7 +28,7 @@ func (d *draft) outer(a Ask) {
 // outer is the external rule for operations on one place outside of the workspace, or why none is
 // proposed. Nothing is proposed by which the tool could change something there, and nothing that not
 // everyone on this system may read.
-// See RATIONALE D186 and D205.
+// See decision D177.
 func (p *Planner) outer(g group) (*outer, string) {
 	at := ir.Describe(g.asks[0].Operation).Places[0].At
 	if g.dir != nil {

@@ -257,7 +257,7 @@ func (p *Planner) makeDir() (*layerfile.File, error) {
 
 // Change is the change of the file by lines: from a line, counted from 1, as many as are replaced
 // give way to others.
-// See RATIONALE D178.
+// See decision D177.
 func (p *Plan) Change() (line, replaced int, changed []string) {
 	old, now := lines(p.Old), lines(p.New)
 	same := 0

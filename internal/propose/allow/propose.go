@@ -30,7 +30,7 @@ type Proposal struct {
 
 // Propose finds additions for the refusals of a run: one for each, and one for a directory for
 // which several speak.
-// See RATIONALE D177.
+// See decision D177.
 func (p *Planner) Propose(entries []denial.Entry) []Proposal {
 	var out []Proposal
 	for _, g := range p.groups(entries) {

@@ -31,7 +31,7 @@ const (
 // changed, which have rules for that. A directory stands for its files if it was listed, or if several of its files
 // were read that are at least half of all. It is false where the workspace itself was opened, or where there are
 // very many places.
-// See RATIONALE D241.
+// See decision D177.
 func (p *Planner) Reads(entries []denial.Entry) ([]Read, bool) {
 	files, dirs, own := p.readFiles(entries)
 	counts := map[ir.Location]int{}

@@ -17,7 +17,7 @@ type Unused struct {
 
 // Unused lists the rules on files and programs that grant something and decide on none of the recorded
 // operations. Rules on hosts and variables are not among them: their use is not recorded.
-// See RATIONALE D188.
+// See decision D187.
 func (p *Planner) Unused(entries []denial.Entry) []Unused {
 	used := map[ir.Origin]bool{}
 	mark := func(v ir.Verdict) {

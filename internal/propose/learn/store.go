@@ -17,7 +17,7 @@ import (
 )
 
 // MaxRuns is how many runs of a tool are kept: the last ones.
-// See RATIONALE D187.
+// See decision D187.
 const MaxRuns = 16
 
 // Store is the directory of the kept runs of one tool. Only the user reads it.

@@ -23,7 +23,7 @@ var aside = []string{
 	"__fixtures__", "example", "examples", "template", "templates", "venv",
 }
 
-// walk finds the manifests below the top, over no symlink. See RATIONALE D416.
+// walk finds the manifests below the top, over no symlink. See decision D416.
 func (r *repo) walk() {
 	r.below = map[string][]string{}
 	level := []string{""}

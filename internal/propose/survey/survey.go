@@ -207,7 +207,7 @@ func (r *repo) ignoredIn(below string, dirs ...string) []string {
 }
 
 // closeSecrets has no tool see the files that usually hold secrets. git reads and writes all files that are tracked, of
-// which some have names of keys. See RATIONALE D482.
+// which some have names of keys. See decision D416.
 func (t *Tool) closeSecrets() {
 	if t.Name == "git" {
 		untracked := Rule{".", nil, "grants nothing: secrets that nobody tracks"}

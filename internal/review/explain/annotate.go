@@ -88,7 +88,7 @@ func ofPreset(d compare.Difference) bool {
 // cause returns the line of the new side that a difference comes from: the rule or the value that decides now; of a
 // preset's rule the tool that extends it. Where nothing there decides, because a rule is gone or a default applies, it
 // is the tool itself; a tool that is gone has no line.
-// See RATIONALE D469.
+// See decision D467.
 func (c Change) cause(d compare.Difference) ir.Pos {
 	if c.Ruleset {
 		return d.New.At.Pos

@@ -87,7 +87,7 @@ func risk(p compare.Policy) string {
 
 // alone compares a tool that one side lacks with nothing. Being started at all is
 // something that the other side does not permit.
-// See RATIONALE D37.
+// See decision D371.
 func alone(old, new compare.Policy, added bool) (status string, ds []compare.Difference) {
 	status, t := "removed", old.Tool
 	if added {

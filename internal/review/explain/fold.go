@@ -31,7 +31,7 @@ func reachOf(d compare.Difference) (reach, bool) {
 
 // folded joins the changes of a rule on all hosts: a difference for each scheme of each host that could be reached
 // before. It returns how many were joined.
-// See RATIONALE D467.
+// See decision D467.
 func folded(ds []compare.Difference) (out []compare.Difference, joined int) {
 	key := func(d compare.Difference) string { return mark(d) + d.What + "\n" + because(d) }
 	groups := map[string][]compare.Difference{}

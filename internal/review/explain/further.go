@@ -24,7 +24,7 @@ type Further struct {
 
 // FurtherChange compares one of these workspaces, apart from its tools and rulesets. Tools start by its policy where it is listed,
 // and for whoever names it, so its presence counts by itself.
-// See RATIONALE D369.
+// See decision D368.
 func FurtherChange(old, new Further) Change {
 	c := Change{Workspace: new.Dir, Name: new.Dir, Further: true}
 	add := func(wider bool, what string, of Further) {

@@ -115,7 +115,7 @@ func ChangesHTML(w io.Writer, cs []Change) error {
 	return p.write(w)
 }
 
-// See RATIONALE D101.
+// See decision D467.
 func (p page) write(w io.Writer) error {
 	t, err := template.New("").Parse(pageTemplate)
 	if err != nil {

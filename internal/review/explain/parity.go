@@ -92,7 +92,7 @@ var parityNames = map[ir.RuleID]string{
 	ir.DefaultRule: "everything else", ir.BaseRule: "the base", "home": "the private home", "tmp": "the temporary directory", "protected": "protected paths",
 }
 
-// cell joins the aspects of a rule on a target. An assumption counts as exact: it permits the same. See RATIONALE D269.
+// cell joins the aspects of a rule on a target. An assumption counts as exact: it permits the same. See decision D467.
 func (c *parityColumn) cell(r *parityRule) (rows []ir.Row, is ir.Enforcement) {
 	is = ir.Exact
 	for _, a := range r.aspects {

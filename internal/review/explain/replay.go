@@ -47,7 +47,7 @@ type Unused struct {
 }
 
 // Replay judges recorded runs by two policies.
-// See RATIONALE D207.
+// See decision D207.
 func Replay(runs []recorded.Run, old, new Side) []Replayed {
 	by := map[string]*Replayed{}
 	for i := range runs {

@@ -72,7 +72,7 @@ func (f *found) same(key [sha256.Size]byte, buf *bytes.Buffer) bool {
 }
 
 // facts sets the facts of a manifest: those of the record, if there are any.
-// See RATIONALE D271.
+// See decision D223.
 func (s *survey) facts(l *look, key [sha256.Size]byte, data []byte) error {
 	l.facts, l.frame, l.fresh = nil, nil, false
 	if frame := s.record.get(key); frame != nil && s.recall(l, frame) {
@@ -117,7 +117,7 @@ func (s *survey) recall(l *look, f *frame) bool {
 }
 
 // backends are those by which policies are compiled anew.
-// See RATIONALE D272.
+// See decision D223.
 func (s *survey) backends() []backends.Backend {
 	if s.req.Compile {
 		return s.req.Backends

@@ -181,7 +181,7 @@ const fresh = "any-other-name"
 const userHome = "/home/~"
 
 // putFiles asks about one place of every region at or below the path: none of the rules tells the places of a region apart.
-// See RATIONALE D273.
+// See decision D273.
 func (q *Question) putFiles(v *ir.View) Answer {
 	maybe := Answer{Verdict: No}
 	for _, at := range q.places(v) {

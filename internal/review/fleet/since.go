@@ -44,7 +44,7 @@ func (s *Since) Widened() bool {
 }
 
 // earlier is a snapshot, of which manifests are read as they are compared.
-// See RATIONALE D274.
+// See decision D273.
 type earlier struct {
 	file   *os.File
 	places map[string]past

@@ -4,7 +4,7 @@ import "strings"
 
 // The grammar of JSON (RFC 8259, sections 2 to 7). Each function begins at the place of the decoder and leaves it behind the
 // text that it read.
-// See RATIONALE D343.
+// See decision D103.
 
 // next is the first byte after blanks, 0 at the end.
 func (d *decoder) next() byte {

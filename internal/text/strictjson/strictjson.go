@@ -27,7 +27,7 @@ const maxDepth = 100
 var errDocument = errors.New("not a JSON document, or more than one")
 
 // Unmarshal reads data into the value that to points to, which is undefined after an error.
-// See RATIONALE D102.
+// See decision D103.
 func Unmarshal(data []byte, to any) error {
 	text := string(data)
 	if !utf8.ValidString(text) {

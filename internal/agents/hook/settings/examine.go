@@ -78,7 +78,7 @@ type examination struct {
 }
 
 // Examine reads all settings that an agent reads, and reports whether it obeys the hook of a program.
-// See RATIONALE D158.
+// See decision D155.
 func (a *Agent) Examine(p Places, self string) Report {
 	x := &examination{agent: a, places: p, self: self, report: Report{
 		Agent: a.Name, Entries: []Installed{}, Findings: []Finding{}, Tries: []Try{}, NotHeld: append(slices.Clone(notHeld[a.Name]), notHeldAnywhere...),

@@ -34,7 +34,7 @@ type Result struct {
 
 // Install puts the hook into the file of settings at a path, and makes one where there is none. An
 // entry that is there already is brought up to date.
-// See RATIONALE D155 and D157.
+// See decision D155.
 func (a *Agent) Install(path string, e Entry) (Result, error) {
 	if err := e.Check(); err != nil {
 		return Result{}, err
@@ -105,7 +105,7 @@ func (a *Agent) leads(from, to []byte, e Entry) bool {
 
 // Uninstall takes the hook out of the file of settings at a path. A file that has not changed since
 // is restored, or removed if there was none before.
-// See RATIONALE D156.
+// See decision D155.
 func (a *Agent) Uninstall(path string) (Result, error) {
 	was, err := load(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -127,7 +127,7 @@ func (l *LandlockConfig) has(abs string, rights ...string) bool {
 }
 
 // Permits implements Detailed. A rule's directory counts as part of what lies below it, and a place below a file,
-// where nothing can be, as the file. See RATIONALE D213. A directory at the top of the file system that is not there is none that a
+// where nothing can be, as the file. See decision D213. A directory at the top of the file system that is not there is none that a
 // confined program could make, and counts as open.
 func (l *LandlockConfig) Permits(operation, abs string) bool {
 	if parts := split(abs); len(parts) > 0 && !l.Exists("/"+parts[0]) {

@@ -22,7 +22,7 @@ func (t *Task) start() (uintptr, syscall.Errno) {
 }
 
 // clone calls clone(2), and enter in the clone.
-// See RATIONALE D68.
+// See decision D227.
 func clone(flags, stack uintptr, t *Task, pidfd *int32) uintptr
 
 // enter is where the clone begins.

@@ -59,7 +59,7 @@ func (c Command) Text() string {
 }
 
 // Command judges a command.
-// See RATIONALE D145.
+// See decision D145.
 func (j *Judge) Command(c Command) Verdict {
 	line, dir, dialect := c.Text(), j.dir(c.Dir), j.dialect(c)
 	tree := shell.Analyze(line, dialect, dir)

@@ -7,7 +7,7 @@ import (
 
 // The members of a tool's arguments that are commands, and their further words, by the names that agents and servers
 // use, plain (PlainKey). Their tools are not known, so the names are all that tells. One table serves all judges.
-// See RATIONALE D403.
+// See decision D403.
 var (
 	// CommandKeys are commands, AloneKeys where none of these is there, ListKeys lists of commands.
 	CommandKeys = []string{"command", "cmd", "script", "commandline", "shellcommand", "program", "binary", "exec", "execute", "run"}
@@ -30,7 +30,7 @@ var (
 // The names of members that are commands beside those above: names with a word for a command in them, or of the moment
 // of a run in which a text is executed. Names that have such a word by chance, or name a command and are none, come
 // last.
-// See RATIONALE D459.
+// See decision D403.
 var (
 	runParts = []string{"command", "cmd", "shell"}
 	runEnds  = []string{"script", "scripts", "hook", "hooks"}

@@ -32,7 +32,7 @@ func (j *Judge) Own(c Command) string {
 
 // own is Own for a command that is taken apart. Programs are looked for among the words of others, too: a
 // wrapper need not be known to be one.
-// See RATIONALE D146.
+// See decision D146.
 func (j *Judge) own(c Command, line string, tree *shell.Part) string {
 	out, seen := "", true
 	tree.Each(func(p *shell.Part) {
