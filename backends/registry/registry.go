@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/backends/agents/vscode"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/external"
 	"github.com/accessc/accessc/backends/firejail"
 	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
@@ -66,6 +67,7 @@ func sentences() backends.Sentences {
 		all := backends.Sentences{}
 		for _, s := range []backends.Sentences{
 			contextjson.Sentences(),
+			external.Sentences(),
 			landlock.Sentences(),
 			seatbelt.Sentences(),
 			winjob.Sentences(),

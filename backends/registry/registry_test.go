@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/agents/vscode"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/external"
 	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
@@ -30,6 +31,7 @@ func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
 		"context":        contextjson.Sentences(),
+		"external":       external.Sentences(),
 		"kubernetes":     kubernetes.Sentences(),
 		"agents":         agents.Sentences(),
 		"claude-code":    claudecode.Sentences(),
@@ -54,7 +56,7 @@ func TestSentences(t *testing.T) {
 			lower := text[:1] == strings.ToLower(text[:1])
 			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "Codex") || strings.HasPrefix(text, "Cursor") || strings.HasPrefix(text, "Gemini CLI") || strings.HasPrefix(text, "VS Code") || strings.HasPrefix(text, "Claude Code") || strings.HasPrefix(text, "SystemRoot") ||
 				strings.HasPrefix(text, "TCP") || strings.HasPrefix(text, "TLS") || strings.HasPrefix(text, "UDP")
-			if !lower && !proper && !strings.HasPrefix(text, "the Context") || strings.HasSuffix(text, ".") {
+			if !lower && !proper && !strings.HasPrefix(text, "the Context") && text != "PLACE" || strings.HasSuffix(text, ".") {
 				t.Errorf("%s: %q", id, text)
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/plugin"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
@@ -18,7 +20,7 @@ import (
 // buildCmd is "accessc build".
 type buildCmd struct {
 	Out      string   `placeholder:"DIR" help:"Output directory; otherwise access in the workspace, and with --resolve a place in your state directory, where no tool writes."`
-	Target   []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend such as mxc, which all does not include. Repeatable."`
+	Target   []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend such as mxc, which all does not include. Any other name is that of a program accessc-backend-NAME in PATH, or its path. Repeatable."`
 	Resolve  bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
 	Local    bool     `help:"Also compile the layers that are not committed, your own and .accessc/local.toml, into portable artifacts."`
 	Check    bool     `help:"Compare with the files on disk, print the difference and write nothing; exit 1 if there is one."`
@@ -28,6 +30,8 @@ type buildCmd struct {
 	Format   string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
 	NoPrompt bool     `help:"With --resolve: never prompt, as without a terminal; drop external rules without approval."`
 	Tools    []string `arg:"" optional:"" name:"tool" help:"Build these tools and leave the others as they are."`
+
+	others plugins
 }
 
 // Help implements kong's detailed help.
@@ -58,6 +62,9 @@ func (c *buildCmd) Run(g *globals) error {
 	}
 	res, err := c.compile(g, bs)
 	if err != nil {
+		return err
+	}
+	if err := c.others.outside(res.Resolver.Root); err != nil {
 		return err
 	}
 	for _, name := range c.Tools {
@@ -133,7 +140,7 @@ func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*hostfacts.Result
 
 func (c *buildCmd) request(res *hostfacts.Result, bs []backends.Backend) build.Request {
 	req := build.Request{
-		Program: res.Program, Rulesets: res.Rulesets, Backends: bs, Form: backends.Portable,
+		Program: res.Program, Rulesets: res.Rulesets, Backends: bs, External: c.others.builders(), Form: backends.Portable,
 		Workspace: filepath.FromSlash(res.Resolver.Root),
 	}
 	if len(c.Tools) > 0 {
@@ -148,9 +155,12 @@ func (c *buildCmd) request(res *hostfacts.Result, bs []backends.Backend) build.R
 // backends returns those of --target. A resolved build is for this host alone, so there "all"
 // is the host's own system.
 func (c *buildCmd) backends() ([]backends.Backend, error) {
-	bs, err := selectBackends(c.Target)
-	if err != nil || !c.Resolve {
+	bs, others, err := selectBackends(c.Target)
+	if c.others = others; err != nil || !c.Resolve {
 		return bs, err
+	}
+	if len(others) > 0 {
+		return nil, usagef("--resolve compiles for accessc exec, which starts nothing by %s: build it without --resolve", others[0].Name())
 	}
 	host := hostfacts.Platform()
 	foreign := func(b backends.Backend) bool { return b.Platform() != 0 && b.Platform() != host }
@@ -161,10 +171,9 @@ func (c *buildCmd) backends() ([]backends.Backend, error) {
 	return slices.DeleteFunc(bs, foreign), nil
 }
 
-// selectBackends turns --target into backends. The Context goes with every choice
-// of a system, since every tool gets one.
-func selectBackends(targets []string) ([]backends.Backend, error) {
-	var out []backends.Backend
+// selectBackends turns --target into backends, and into programs of others where it names none. The Context goes with every
+// choice of a system, since every tool gets one.
+func selectBackends(targets []string) (out []backends.Backend, others plugins, err error) {
 	for _, t := range targets {
 		n := len(out)
 		for _, b := range registry.Every {
@@ -177,15 +186,20 @@ func selectBackends(targets []string) ([]backends.Backend, error) {
 				n = -1
 			}
 		}
-		if n == len(out) {
-			return nil, usagef("--target %s: there is no such target; the targets are all, linux, darwin, windows, %s",
-				t, strings.Join(backendNames(), ", "))
+		if n != len(out) {
+			continue
+		}
+		if err := others.add(t); errors.Is(err, plugin.ErrNone) {
+			return nil, nil, usagef("--target %s: there is no such target, and %v; the targets are all, linux, darwin, windows, %s",
+				t, err, strings.Join(backendNames(), ", "))
+		} else if err != nil {
+			return nil, nil, usagef("--target %s: %v", t, err)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b backends.Backend) int {
 		return slices.Index(registry.Every, a) - slices.Index(registry.Every, b)
 	})
-	return out, nil
+	return out, others, nil
 }
 
 func backendNames() []string {
@@ -211,8 +225,15 @@ func (c *buildCmd) check(g *globals, res *hostfacts.Result, req build.Request, d
 		fmt.Fprintf(g.stderr, "nothing is built in %s: run accessc build, and commit the directory\n", c.Out)
 		return exit(exitFindings)
 	}
+	unexplained, err := c.others.readBack(g, res, c.Tools)
+	if err != nil {
+		return err
+	}
 	if len(changes) == 0 {
 		fmt.Fprintf(g.stderr, "%s is up to date\n", c.Out)
+		if unexplained > 0 {
+			return exit(exitFindings)
+		}
 		return nil
 	}
 	for _, ch := range changes {

@@ -31,9 +31,12 @@ type explainCmd struct {
 	Diff   string   `placeholder:"OLD" help:"Compare permissions: of OLD with those of the argument, or of the work tree. Either is a directory, a git revision or a manifest.json."`
 	Runs   string   `placeholder:"DIR" help:"With --diff: judge the runs that exec --trace --record wrote into this directory by both sides, and list what would be refused now and what none used."`
 	FailOn []string `enum:"widened,may,settings,any,refused,none" default:"none" placeholder:"WHAT" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), more can be granted while a tool runs (may), a tool runs something else or has other settings (settings), anything has changed (any), or a recorded run would be refused something (refused, with --runs). Several with commas."`
+	Target []string `placeholder:"NAME" help:"Also print how this backend of others says that its program holds each rule, as build --target runs it. Repeatable."`
 	HTML   bool     `name:"html" help:"Print one page for a browser, which needs nothing else; also with --diff."`
 	Format string   `enum:"text,markdown,json,sarif,github" default:"text" help:"Output format: text, markdown or json; with --diff also sarif or github."`
 	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default. With --diff, the new side."`
+
+	others plugins
 }
 
 // Help implements kong's detailed help.
@@ -65,6 +68,8 @@ func (c *explainCmd) Run(g *globals) error {
 		return usagef("--runs needs --diff OLD, and is shown as text, markdown or json")
 	case c.fails("refused") && c.Runs == "":
 		return usagef("--fail-on refused needs --runs DIR")
+	case len(c.Target) > 0 && (c.Diff != "" || c.Who != "" || c.HTML || c.Format != "text"):
+		return usagef("--target is for policies as text; accessc parity --target has a table, also as JSON")
 	case c.Diff != "":
 		return c.diff(g)
 	case c.gates():
@@ -80,6 +85,12 @@ func (c *explainCmd) Run(g *globals) error {
 	}
 	tools, err := chosen(res.Program, c.Tools)
 	if err != nil {
+		return err
+	}
+	if _, c.others, err = selectBackends(c.Target); err != nil {
+		return err
+	}
+	if err := c.others.outside(res.Resolver.Root); err != nil {
 		return err
 	}
 	if c.Who != "" {
@@ -166,6 +177,9 @@ func (c *explainCmd) write(g *globals, policies []*explain.Policy, sets []*expla
 			fmt.Fprintln(g.stdout)
 		}
 		c.print(g, group, s)
+		if err := c.printOthers(g, group, s); err != nil {
+			return err
+		}
 	}
 	for _, r := range sets {
 		text := r.Text(s)
@@ -340,6 +354,19 @@ func (c *explainCmd) print(g *globals, p *explain.Group, s explain.Style) {
 	if c.Why {
 		fmt.Fprint(g.stdout, "\n"+p.CellsText(s))
 	}
+}
+
+// printOthers prints how programs of others hold the rules, with the reasons.
+func (c *explainCmd) printOthers(g *globals, p *explain.Group, s explain.Style) error {
+	if len(c.others) == 0 || p.Tool.Source.Kind != ir.SourceLocal {
+		return nil
+	}
+	table, err := explain.NewParity(p.Tool, c.others.columns(), s)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(g.stdout, "\n"+table.Text(s, true))
+	return err
 }
 
 // policyOf returns the data that explain shows of a tool, with what facts say of its workspace.

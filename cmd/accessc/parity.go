@@ -13,7 +13,7 @@ import (
 
 // parityCmd is "accessc parity".
 type parityCmd struct {
-	Target []string `placeholder:"TARGET" help:"Show this target alone: linux, darwin, windows, or a backend such as srt. Repeatable; all of them by default."`
+	Target []string `placeholder:"TARGET" help:"Show this target alone: linux, darwin, windows, or a backend such as srt, also one of others as build takes it. Repeatable; all of them by default."`
 	Why    bool     `short:"v" help:"Also print the reasons behind each word."`
 	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
 	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default."`
@@ -35,15 +35,19 @@ const parityVersion = 2
 
 // Run implements the command.
 func (c *parityCmd) Run(g *globals) error {
-	targets := registry.Every
+	targets, others := registry.Every, plugins(nil)
 	if len(c.Target) > 0 {
 		var err error
-		if targets, err = selectBackends(c.Target); err != nil {
+		if targets, others, err = selectBackends(c.Target); err != nil {
 			return err
 		}
+		targets = slices.Concat(targets, others.columns())
 	}
 	res, err := g.asking().compile(false, c.Tools...)
 	if err != nil {
+		return err
+	}
+	if err := others.outside(res.Resolver.Root); err != nil {
 		return err
 	}
 	tools, err := chosen(res.Program, c.Tools)

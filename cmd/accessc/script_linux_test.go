@@ -140,7 +140,7 @@ func scripts(t *testing.T, dir string) {
 				return false, fmt.Errorf("unknown condition %q", cond)
 			}
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "grants": grants, "asked": whileAsked, "meanwhile": meanwhile, "status": ended, "older": older},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "grants": grants, "asked": whileAsked, "meanwhile": meanwhile, "status": ended, "older": older, "example": buildExample},
 	})
 }
 

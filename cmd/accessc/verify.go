@@ -26,6 +26,7 @@ type verifyCmd struct {
 	Revision    string   `placeholder:"REV" help:"The attestation must be for this commit: a revision of this repository, or a full commit id."`
 	MinSerial   int      `placeholder:"N" help:"The attestation must have this serial or a higher one."`
 	Against     string   `placeholder:"OLD" help:"Also list wider permissions than in OLD, by class: OLD is a manifest.json, a directory or a git revision."`
+	Target      []string `placeholder:"NAME" help:"Also check what this backend of others has made, by running it, as build --target does. Repeatable."`
 	Format      string   `enum:"text,json" default:"text" help:"Output format: text or json."`
 	Manifest    string   `arg:"" name:"manifest" help:"The manifest.json of a build, or its directory."`
 }
@@ -76,7 +77,14 @@ func (c *verifyCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	problems, err := build.Verify(m, filepath.Dir(c.Manifest), registry.Every)
+	_, others, err := selectBackends(c.Target)
+	if err != nil {
+		return err
+	}
+	if err := others.outside(around(c.Manifest)); err != nil {
+		return err
+	}
+	problems, err := build.Verify(m, filepath.Dir(c.Manifest), registry.Every, others.builders()...)
 	if err != nil {
 		return usagef("%s: %v", c.Manifest, err)
 	}

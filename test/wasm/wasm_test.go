@@ -10,31 +10,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // TestWebAssembly: the front end, the model, every backend and explain say byte for byte the same as WebAssembly, in
-// Node.js, as in this process. The program's size and the time of its first answer are in the log.
+// Node.js, as in this process. The program's size is in the log.
 func TestWebAssembly(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no Node.js here: the program for js/wasm is built by the test of the rooms, and not run")
-	}
-	dir := t.TempDir()
-	program := filepath.Join(dir, "review.wasm")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, ".")
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=-trimpath", "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	logSize(t, program)
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec_node.js")
+	start := program(t)
 	for _, file := range policies(t) {
 		policy, err := os.ReadFile(file)
 		if err != nil {
@@ -44,14 +27,46 @@ func TestWebAssembly(t *testing.T) {
 		if err := review(policy, &want); err != nil {
 			t.Fatal(err)
 		}
-		if got := run(t, exec.Command(node, start, program), policy); got != want.String() {
+		if got := run(t, exec.Command(start[0], start[1:]...), policy); got != want.String() {
 			t.Errorf("%s: WebAssembly says otherwise (-here +there):\n%s", file, cmp.Diff(want.String(), got))
 		}
 	}
 }
 
+// BenchmarkFirstAnswer is the time from a start of Node.js to the first answer about a policy.
+func BenchmarkFirstAnswer(b *testing.B) {
+	start := program(b)
+	policy, err := os.ReadFile(policies(b)[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		run(b, exec.Command(start[0], start[1:]...), policy)
+	}
+}
+
+// program builds the program for js/wasm, and returns the command that runs it.
+func program(t testing.TB) []string {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no Node.js here: the program for js/wasm is built by the test of the rooms, and not run")
+	}
+	file := filepath.Join(t.TempDir(), "review.wasm")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", file, ".")
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=-trimpath", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	logSize(t, file)
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{node, filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec_node.js"), file}
+}
+
 // policies are those that are reviewed: the example, and one with mistakes.
-func policies(t *testing.T) []string {
+func policies(t testing.TB) []string {
 	wrong := filepath.Join(t.TempDir(), "wrong.toml")
 	text := "[tools.a]\nsource = \"lokal\"\n[tools.b]\nsource = \"local\"\naccess.fs = [{ path = \"../x\", read = true }]\n"
 	if err := os.WriteFile(wrong, []byte(text), 0o600); err != nil {
@@ -61,7 +76,7 @@ func policies(t *testing.T) []string {
 }
 
 // run starts a program and returns its output.
-func run(t *testing.T, cmd *exec.Cmd, input []byte) string {
+func run(t testing.TB, cmd *exec.Cmd, input []byte) string {
 	t.Helper()
 	// wasm_exec.js takes arguments and environment into 12 KiB of memory, and refuses more.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
@@ -74,13 +89,15 @@ func run(t *testing.T, cmd *exec.Cmd, input []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun := time.Now()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	first := make([]byte, 1)
 	n, _ := io.ReadFull(out, first)
-	t.Logf("the first answer after %v", time.Since(begun).Round(time.Millisecond))
+	if b, ok := t.(*testing.B); ok {
+		b.StopTimer()
+		defer b.StartTimer()
+	}
 	rest, err := io.ReadAll(out)
 	if end := cmd.Wait(); err != nil || end != nil {
 		t.Fatalf("%v, %v: %s", err, end, diagnostics.String())
@@ -89,7 +106,7 @@ func run(t *testing.T, cmd *exec.Cmd, input []byte) string {
 }
 
 // logSize logs the size of a program as it is and compressed.
-func logSize(t *testing.T, file string) {
+func logSize(t testing.TB, file string) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

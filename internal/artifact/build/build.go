@@ -24,7 +24,9 @@ type Request struct {
 	Rulesets []*ruleset.Set // by name
 	Backends []backends.Backend
 	Form     backends.Form
-	// Facts describe the host for each tool of a resolved build; nil for a portable build. It
+	// External are backends of others, for a portable build.
+	External []External
+	// Facts describe the host for each tool of a resolved build; nil for a portable one. It
 	// is called for one tool after the other.
 	Facts func(*ir.Tool) ir.Facts
 	// Node gives the kind of the file at a place of the host, and the target of a link there, as backends.Target
@@ -177,6 +179,9 @@ func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts,
 	if err != nil || findings.Failed() {
 		return nil, findings, err
 	}
+	if e.External, findings, err = compileExternal(t, req.External, out.Files); err != nil || findings.Failed() {
+		return nil, findings, err
+	}
 	if err := take(t.Name, out.Files); err != nil {
 		return nil, nil, err
 	}
@@ -229,12 +234,15 @@ func Compile(t *ir.Tool, bs []backends.Backend, target backends.Target) (Compile
 	return out, findings, nil
 }
 
-func inBackend(b backends.Backend, t *ir.Tool, err error) error {
+// titled is a backend, of this module or of others.
+type titled interface{ Name() string }
+
+func inBackend(b titled, t *ir.Tool, err error) error {
 	return errors.Join(errors.New(b.Name()+": "+t.Name), err)
 }
 
 // refusal places a backend's refusal at the rule that it is about.
-func refusal(b backends.Backend, t *ir.Tool, r backends.Refusal) diag.Diagnostic {
+func refusal(b titled, t *ir.Tool, r backends.Refusal) diag.Diagnostic {
 	code := diag.Inexpressible
 	if r.TooMany {
 		code = diag.TooManyRules

@@ -54,6 +54,8 @@ type Entry struct {
 	// Disabled is true for a tool of an MCP server that may not be called.
 	Disabled bool           `json:"disabled,omitempty"`
 	Ledger   []backends.Row `json:"-"`
+	// External is what backends of others have made.
+	External []ExternalEntry `json:"external,omitempty"`
 }
 
 // rows writes a ledger. The Context's own rows, which say the same of every cell, are left

@@ -154,9 +154,9 @@ func replace(file string, data []byte) error {
 
 // input is the hash of all that the artifacts of a tool depend on in a portable build: the policy
 // with its origins, the form, the backends, and the program that compiles it. It is empty where
-// nothing is remembered: a resolved build depends on the host besides.
+// nothing is remembered: a resolved build depends on the host besides, and one with backends of others on them.
 func (req *Request) input(p *part) (string, error) {
-	if req.Memory == "" || req.Form != backends.Portable {
+	if req.Memory == "" || req.Form != backends.Portable || len(req.External) > 0 {
 		return "", nil
 	}
 	program, err := programHash()

@@ -60,15 +60,16 @@ type Problem struct {
 }
 
 // Verify checks a manifest against itself and against the directory that it lies in. The
-// policies in it are compiled anew and compared with the artifacts; policies of a resolved
-// build depend on the host that made them, so of these only the hashes are checked.
-func Verify(m *Manifest, dir string, bs []backends.Backend) ([]Problem, error) {
+// policies in it are compiled anew and compared with the artifacts; those of a resolved build
+// depend on the host that made them, so of these only the hashes are checked. What a backend of others has made, and is not
+// among those given, is a problem.
+func Verify(m *Manifest, dir string, bs []backends.Backend, others ...External) ([]Problem, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	v := &verifier{root: root, backends: bs, form: m.Form}
+	v := &verifier{root: root, backends: bs, others: others, form: m.Form}
 	err = v.manifest(m, func(i int) error { return v.entry(&m.Tools[i]) })
 	return v.problems, err
 }
@@ -181,6 +182,7 @@ func (v *verifier) rulesets(all []entry.Ruleset) {
 type verifier struct {
 	root     *os.Root
 	backends []backends.Backend
+	others   []External
 	form     string
 	problems []Problem
 }
@@ -290,7 +292,10 @@ func (v *verifier) unlisted(e *Entry) error {
 // the policy compiles to.
 func (v *verifier) compiled(e *Entry, t *ir.Tool, some func(name string) bool) error {
 	var bs []backends.Backend
-	known := map[string]bool{}
+	known, err := v.external(e, t)
+	if err != nil {
+		return err
+	}
 	for _, b := range v.backends {
 		if _, listed := e.Artifacts[b.File()]; listed {
 			bs = append(bs, b)

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/external"
+	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/artifact/plugin"
+	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/workspace"
+	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/ir"
+)
+
+// plugins are backends of others that a command line names.
+type plugins []*plugin.Program
+
+// add finds the program that a word of --target means, and adds it unless it is there.
+func (ps *plugins) add(target string) error {
+	var reserved []string
+	for _, b := range registry.Every {
+		reserved = append(reserved, b.File())
+	}
+	p, err := plugin.Find(target, os.Getenv("PATH"), reserved)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(*ps, func(o *plugin.Program) bool { return o.Name() == p.Name() }) {
+		return nil
+	}
+	_, platform := ir.ParsePlatform(p.Name())
+	if platform || p.Name() == "all" || slices.Contains(backendNames(), p.Name()) {
+		return fmt.Errorf("accessc has a target %s of its own", p.Name())
+	}
+	*ps = append(*ps, p)
+	return nil
+}
+
+// outside is an error for a program that the workspace's writers would choose.
+func (ps plugins) outside(root string) error {
+	var err error
+	for _, p := range ps {
+		err = errors.Join(err, p.Outside(filepath.FromSlash(root)))
+	}
+	if err != nil {
+		return usagef("%v", err)
+	}
+	return nil
+}
+
+// builders are the programs as a build and its verification use them.
+func (ps plugins) builders() []build.External {
+	out := make([]build.External, len(ps))
+	for i, p := range ps {
+		out[i] = p
+	}
+	return out
+}
+
+// columns are the programs as a table of rules and targets has them.
+func (ps plugins) columns() []backends.Backend {
+	out := make([]backends.Backend, len(ps))
+	for i, p := range ps {
+		out[i] = column{p}
+	}
+	return out
+}
+
+// column is a program whose rows are shown.
+type column struct{ program *plugin.Program }
+
+// Name implements backends.Backend.
+func (c column) Name() string { return c.program.Name() }
+
+// File implements backends.Backend. The program's files are not shown.
+func (column) File() string { return "" }
+
+// Platform implements backends.Backend. Rows say it.
+func (column) Platform() ir.Platform { return 0 }
+
+// Compile implements backends.Backend.
+func (c column) Compile(t *ir.Tool, _ backends.Target) (backends.Output, error) {
+	out, err := c.program.Compile(t)
+	if err != nil {
+		return backends.Output{}, fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	return backends.Output{Elsewhere: out.Ledger, Refusals: out.Refusals}, nil
+}
+
+// readBack has each program read its files back, asks them the tools' own tests, and returns how many answers differ from
+// the policy's without a row that says so.
+func (ps plugins) readBack(g *globals, res *hostfacts.Result, only []string) (int, error) {
+	differ := 0
+	for _, t := range res.Program.Tools {
+		if t.Source.Kind != ir.SourceLocal || len(only) > 0 && !slices.Contains(only, t.Name) {
+			continue
+		}
+		asked := slices.DeleteFunc(res.Test(t), func(x hostfacts.Tested) bool { return x.Err != nil })
+		for _, p := range ps {
+			said, err := differences(p, ir.NewView(t, hostfacts.Platform(), res.Facts(t)), asked)
+			if err != nil {
+				return 0, fmt.Errorf("%s: %s: %w", p.Name(), t.Name, err)
+			}
+			for _, line := range said {
+				fmt.Fprintf(g.stderr, "%s: %s\n", t.Name, line)
+			}
+			differ += len(said)
+		}
+	}
+	if differ > 0 {
+		fmt.Fprintf(g.stderr, "%s of backends of others: rows are missing, or their artifacts are wrong\n", plural.Count(differ, "unexplained answer"))
+	}
+	return differ, nil
+}
+
+// differences are the answers of a program, about what it has made of a tool, that no row explains.
+func differences(p *plugin.Program, view *ir.View, asked []hostfacts.Tested) ([]string, error) {
+	made, err := p.Compile(view.Tool)
+	if err != nil {
+		return nil, err
+	}
+	var ops []external.Operation
+	var about []hostfacts.Tested
+	for _, x := range asked {
+		if op, ok := external.NewOperation(x.Assertion.Question, x.Operation); ok {
+			ops, about = append(ops, op), append(about, x)
+		}
+	}
+	if len(made.Refusals) > 0 || len(ops) == 0 {
+		return nil, nil
+	}
+	verdicts, err := p.Decide(made.Files, ops)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i, v := range verdicts {
+		x := &about[i]
+		a := explain.Answer{View: view, Operation: x.Operation, Verdict: x.Verdict, Considered: x.Considered, Ledger: made.Ledger}
+		allowed, known := v == external.Allow, v != external.Unknown
+		if known && allowed == x.Verdict.Allowed() || a.Declared(made.Platform, allowed, known) != "" {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s answers %s to %q, and the policy %s", p.Name(), v, x.Assertion.Question, x.Verdict.Effect))
+	}
+	return out, nil
+}
+
+// around is the workspace that a manifest is in, and otherwise its directory.
+func around(manifest string) string {
+	abs, err := filepath.Abs(filepath.Dir(manifest))
+	if err != nil {
+		return ""
+	}
+	own, _ := userdir.Root() // without any no workspace has it
+	if root, ok := workspace.Around(abs, own); ok {
+		return root
+	}
+	return abs
+}
