@@ -2,11 +2,10 @@
 // spelled as in its tag and present at most once, and nothing may follow the document. Parse reads a document whose
 // members are not known in advance, such as a message that is passed on byte by byte: its values know their places.
 //
-// It is for documents that are read at the start of a tool. encoding/json prepares itself for
-// every type that it meets, for reading and for writing, which takes a short process longer
-// than the rest of its work on a document. Documents that both accept give equal values; Unmarshal refuses more (numbers
-// with fractions, names in another case, text that is not UTF-8). The members of an embedded struct are those of the
-// struct around it.
+// It is for documents that are read at the start of a tool. encoding/json prepares itself for every type that it meets,
+// for reading and for writing, which takes a short process longer than the rest of its work on a document. Documents
+// that both accept give equal values; Unmarshal refuses more (numbers with fractions, names in another case, text that
+// is not UTF-8). The members of an embedded struct are those of the struct around it.
 package strictjson
 
 import (
