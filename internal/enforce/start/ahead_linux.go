@@ -75,24 +75,3 @@ func (a *ahead) close() {
 	a.mu.Unlock()
 	a.drop()
 }
-
-// lay makes a ruleset for the next start of the plan. Where that fails, the start makes its own.
-func (r *run) lay() {
-	if r.ahead == nil || !r.ahead.wants() {
-		return
-	}
-	turn := r.site.turn()
-	if turn == 0 {
-		return
-	}
-	b, err := r.begin()
-	if err != nil {
-		return
-	}
-	b.turn = turn
-	if b.paths, err = r.site.places.fill(b, b.paths, turn, true); err != nil {
-		_ = unix.Close(b.fd)
-		return
-	}
-	r.ahead.put(b)
-}

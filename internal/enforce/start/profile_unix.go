@@ -164,8 +164,6 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 	return err
 }
 
-func unsupervised(backends.Row) bool { return false }
-
 // byProfile is how a profile meets requirements: by itself.
 var byProfile = means{unsupervised, start.Sentences, lastLevel}
 

@@ -1,4 +1,4 @@
-package start
+package seccomp
 
 import (
 	"slices"
@@ -23,8 +23,8 @@ func number(name string) (uint32, bool) {
 	return sysno[i].nr, true
 }
 
-// callNames returns the names of the system calls by number.
-func callNames() map[uint32]string {
+// CallNames returns the names of the system calls by number.
+func CallNames() map[uint32]string {
 	out := make(map[uint32]string, len(sysno))
 	for _, n := range sysno {
 		out[n.nr] = n.name
