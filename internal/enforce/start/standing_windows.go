@@ -56,10 +56,10 @@ func tried(w way) error {
 		return err
 	}
 	defer self.Close()
-	r := &run{spec: &Spec{Job: winjob.PlainJob()}}
+	t := &tool{run: &run{spec: &Spec{Job: winjob.PlainJob()}}}
 	// The only handle of the job: its end is that of the process.
-	defer func() { r.job.close() }()
-	p, err := r.create(w, self, command{file: exe, line: windows.ComposeCommandLine([]string{exe}), dir: filepath.Dir(exe), env: os.Environ()})
+	defer func() { t.job.close() }()
+	p, err := t.create(w, self, command{file: exe, line: windows.ComposeCommandLine([]string{exe}), dir: filepath.Dir(exe), env: os.Environ()})
 	if err != nil {
 		return err
 	}
