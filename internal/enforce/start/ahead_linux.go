@@ -8,7 +8,8 @@ import (
 )
 
 // ahead is a place for a ruleset that was made while an earlier tool of the plan ran. It has the rules on kept places
-// alone, of which the watch says whether their paths still lead to them, and no directory of a run. One start takes it, or none within a while.
+// alone, of which the watch says whether their paths still lead to them, and no directory of a run. One start takes it,
+// or none within a while.
 // See RATIONALE D321.
 type ahead struct {
 	mu     sync.Mutex

@@ -37,8 +37,8 @@ type Hooks struct {
 // maxLines bounds the lines about the refusals of one run, in bytes.
 const maxLines = 16 << 20
 
-// Attend starts a tool of a plan that needs a supervisor, and supervises it. No other tool of the crew has its mark. The
-// error is an *Error; then the tool has not run, and nothing is left behind.
+// Attend starts a tool of a plan that needs a supervisor, and supervises it. No other tool of the crew has its mark.
+// The error is an *Error; then the tool has not run, and nothing is left behind.
 func (p *Plan) Attend(site *Site, req Request, id Identity, files [3]int, on Hooks) (*Attended, error) {
 	if p.ask {
 		req.Ask = &Ask{Tell: on.Live}
@@ -121,8 +121,8 @@ func (a *Attended) Wait(over func()) Ended {
 	return out
 }
 
-// Close frees what the supervisor of a tool that has ended has open, and returns whether it could. The ruleset of the next
-// start is made behind that: while the tool runs its calls wait for this process.
+// Close frees what the supervisor of a tool that has ended has open, and returns whether it could. The ruleset of the
+// next start is made behind that: while the tool runs its calls wait for this process.
 func (a *Attended) Close() bool {
 	ok := a.Attended.Close()
 	a.starting.confinement.lay()

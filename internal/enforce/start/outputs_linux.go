@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outputs are the files that this process writes about a run; nil for none. The report gets a line for every denial, the
-// record describes the run, and the evidence lists its used and refused operations.
+// outputs are the files that this process writes about a run; nil for none. The report gets a line for every denial,
+// the record describes the run, and the evidence lists its used and refused operations.
 type outputs struct {
 	*run
 	report, record, evidence *os.File

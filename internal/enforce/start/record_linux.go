@@ -63,7 +63,9 @@ func (r *records) accesses(log *denial.Log) recorded.Accesses {
 		}
 		b := d.Roots
 		if out.Roots == nil {
-			out.Roots = &recorded.Roots{Workspace: b.Workspace, Home: b.Home, Temp: b.Temp, UserHome: r.userHome(), External: b.External}
+			out.Roots = &recorded.Roots{
+				Workspace: b.Workspace, Home: b.Home, Temp: b.Temp, UserHome: r.userHome(), External: b.External,
+			}
 		}
 		x, ok := recorded.Of(d.Operation, d.Wants, b)
 		if !ok {
@@ -105,8 +107,8 @@ func (r *records) evidenced(log *denial.Log, status syscall.WaitStatus, ended ti
 	if r.evidence == nil {
 		return
 	}
-	e := denial.Evidence{Kept: denial.Kept{Tool: r.spec.Tool, Status: exitStatus(status), Traced: r.traced}, Command: r.program.command()}
-	text := log.Evidence(e, ended)
+	kept := denial.Kept{Tool: r.spec.Tool, Status: exitStatus(status), Traced: r.traced}
+	text := log.Evidence(denial.Evidence{Kept: kept, Command: r.program.command()}, ended)
 	if _, err := r.evidence.Write(text); err != nil {
 		_ = r.evidence.Truncate(0)
 		_, _ = os.Stderr.WriteString("accessc: --evidence: " + visible.Message(err.Error()) + "\n")
@@ -136,8 +138,8 @@ func (r *records) document(ended time.Time) *Record {
 	}
 	stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 	doc := &Record{
-		Format: RecordFormat, Version: RecordVersion, Accessc: ask.Accessc, Tool: r.spec.Tool, Workspace: r.spec.Workspace,
-		Policy: ask.Policy, Artifact: ask.Artifact, Begun: stamp(r.begun), Ended: stamp(ended),
+		Format: RecordFormat, Version: RecordVersion, Accessc: ask.Accessc,
+		Tool: r.spec.Tool, Workspace: r.spec.Workspace, Policy: ask.Policy, Artifact: ask.Artifact, Begun: stamp(r.begun), Ended: stamp(ended),
 		Milliseconds: ended.Sub(r.begun).Milliseconds(), Host: r.host(), Supervised: r.supervised, Traced: r.traced,
 		Accepted: append([]string{}, r.accepted...), Limits: []RecordLimit{}, Cells: []RecordCell{},
 	}
@@ -161,7 +163,8 @@ func (r *records) host() RecordHost {
 	var uts unix.Utsname
 	_ = unix.Uname(&uts)
 	return RecordHost{
-		System: "linux", Kernel: unix.ByteSliceToString(uts.Release[:]), Machine: unix.ByteSliceToString(uts.Machine[:]),
+		System: "linux",
+		Kernel: unix.ByteSliceToString(uts.Release[:]), Machine: unix.ByteSliceToString(uts.Machine[:]),
 		Landlock: ABI(), Applied: r.abi, Root: os.Geteuid() == 0,
 	}
 }
@@ -234,7 +237,8 @@ func (r *records) means(row ir.Row, a ir.Aspect) []string {
 // sockets.
 func (r *records) fileMeans(a ir.Aspect) string {
 	judges := func(group string) bool {
-		return r.supervised && slices.ContainsFunc(r.spec.Supervision.Traps, func(t landlock.Trap) bool { return t.Group == group })
+		in := func(t landlock.Trap) bool { return t.Group == group }
+		return r.supervised && slices.ContainsFunc(r.spec.Supervision.Traps, in)
 	}
 	switch {
 	case a == ir.AspectMetadata && judges("metadata"), a == ir.AspectSocket && judges("sockets"):

@@ -84,8 +84,8 @@ func (r *refusals) keep(log *denial.Log, status syscall.WaitStatus, ended time.T
 // about is the tool of a run, whose refusals a file keeps.
 func (r *refusals) about(file string) denial.Kept {
 	// The file of no tool is that of commands without a name (userdir.Dir.Denials).
-	k := denial.Kept{Tool: r.spec.Tool, Unnamed: filepath.Base(file) == ".json", Given: r.req.Program != "" || len(r.req.Args) > 0}
-	if k.Given {
+	k := denial.Kept{Tool: r.spec.Tool, Unnamed: filepath.Base(file) == ".json"}
+	if k.Given = r.req.Program != "" || len(r.req.Args) > 0; k.Given {
 		k.GivenCommand = r.program.command()
 	}
 	return k

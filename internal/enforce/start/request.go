@@ -61,8 +61,8 @@ type Request struct {
 	Started func()
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
-	// Ended, if not nil, is called with the status of the tool, for which this process stays. On macOS accessc becomes the
-	// tool, and it is not called.
+	// Ended, if not nil, is called with the status of the tool, for which this process stays. On macOS accessc becomes
+	// the tool, and it is not called.
 	Ended func(status int)
 }
 

@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
-	"sync"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/enforce/supervisor"
 	"github.com/accessc/accessc/internal/process/points"
 )
 
@@ -24,45 +21,6 @@ type ruleset struct {
 	grants *grants
 	// keeps takes over the descriptor of a place that is kept for other starts; nil where none is.
 	keeps func(path string, fd int) bool
-}
-
-// grants are the rules that the two goroutines have added to a ruleset.
-type grants struct {
-	mu sync.Mutex
-	by supervisor.Grants
-	// of are the directories that rules are written about; placements are the grants below
-	// them, absent the paths of those that are not there.
-	of         []string
-	placements []supervisor.Placement
-	absent     []string
-}
-
-func (g *grants) add(st *unix.Stat_t, access uint64) {
-	if g == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.by[supervisor.Inode{Dev: st.Dev, Ino: st.Ino}] |= access
-}
-
-// place remembers where a directory or file is that is granted as a whole, or that it is not
-// there (a negative descriptor).
-func (g *grants) place(path string, fd int) {
-	if g == nil || !slices.ContainsFunc(g.of, func(dir string) bool { return strings.HasPrefix(path+"/", dir) }) {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	kept, err := -1, error(nil)
-	if fd >= 0 {
-		kept, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	}
-	if kept < 0 || err != nil {
-		g.absent = append(g.absent, path)
-		return
-	}
-	g.placements = append(g.placements, supervisor.Placement{FD: kept, Path: path})
 }
 
 // path adds one grant. It leaves out a path that does not exist, and refuses one that has come

@@ -31,8 +31,8 @@ type run struct {
 	by *supervisor.Supervisor
 }
 
-// Identity tells a run from the others of a process that starts many. The process that has the run started finds the remains of the run
-// by it, should the supervisor die.
+// Identity tells a run from the others of a process that starts many. The process that has the run started finds the
+// remains of the run by it, should the supervisor die.
 type Identity struct {
 	// Name is that of the directories of the run and of its cgroup.
 	Name string
@@ -57,8 +57,8 @@ func reading() uint64 { return landlock.FSMask([]landlock.Right{landlock.ReadFil
 // place.
 func changing() uint64 {
 	return landlock.FSMask([]landlock.Right{
-		landlock.WriteFile, landlock.Truncate, landlock.MakeReg, landlock.MakeSym, landlock.MakeSock, landlock.MakeFifo, landlock.MakeDir,
-		landlock.RemoveFile, landlock.RemoveDir,
+		landlock.WriteFile, landlock.Truncate, landlock.RemoveFile, landlock.RemoveDir,
+		landlock.MakeReg, landlock.MakeSym, landlock.MakeSock, landlock.MakeFifo, landlock.MakeDir,
 	})
 }
 

@@ -93,7 +93,8 @@ func settle(req *Request, h Host) (terms, error) {
 // See RATIONALE D379.
 func without(req *Request, l *backends.Launch) bool {
 	gap := string(ir.GapFSMetadata)
-	return req.Spec.Supervision.Judges == (landlock.Judges{}) && (slices.Contains(req.Accept, gap) || slices.Contains(l.Accept, gap))
+	accepted := slices.Contains(req.Accept, gap) || slices.Contains(l.Accept, gap)
+	return accepted && req.Spec.Supervision.Judges == (landlock.Judges{})
 }
 
 // underSupervisor reports whether this process is supervised, which does not change.

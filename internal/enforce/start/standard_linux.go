@@ -23,7 +23,8 @@ func checkDescriptors(fds ...int) error {
 		// One that others connect to would let the tool be reached.
 		waits, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
 		_, unconnected := unix.Getpeername(fd)
-		if err != nil || !stream || waits != 0 || unconnected != nil || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
+		known := domain == unix.AF_UNIX || domain == unix.AF_INET || domain == unix.AF_INET6
+		if err != nil || !stream || waits != 0 || unconnected != nil || !known {
 			return failed("descriptor %d is a socket that reaches beyond a peer; connect it, or use a pipe or file", number)
 		}
 	}

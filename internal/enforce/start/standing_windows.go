@@ -113,8 +113,8 @@ func updated() Finding {
 		"that it is attached to; a tool's own console is all that stands between it and yours", build, revision), "install the updates of the system"}
 }
 
-// atStart is the command by which an administrator has the system open NUL at each of its starts. The program runs with all
-// rights there, so it has to lie where administrators alone write.
+// atStart is the command by which an administrator has the system open NUL at each of its starts. The program runs with
+// all rights there, so it has to lie where administrators alone write.
 func atStart(exe, programs string) string {
 	where := ""
 	if programs == "" || !strings.HasPrefix(strings.ToLower(exe), strings.ToLower(programs)+`\`) {

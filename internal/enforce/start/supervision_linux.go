@@ -23,7 +23,9 @@ type supervision struct {
 }
 
 // begin has a running tool supervised, and returns the function that lets the tool go.
-func (s *supervision) begin(t *supervisor.Tool, log *denial.Log, observed bool) (func() (syscall.WaitStatus, error), error) {
+func (s *supervision) begin(
+	t *supervisor.Tool, log *denial.Log, observed bool,
+) (func() (syscall.WaitStatus, error), error) {
 	b, err := s.supervisor(log, observed)
 	if err != nil {
 		return nil, err
@@ -47,9 +49,10 @@ func (s *supervision) supervisor(log *denial.Log, observed bool) (*supervisor.Su
 	}
 	granted := s.confinement.grants
 	o := supervisor.Options{
-		Dir: s.dir, Temp: s.tmp, Shared: s.shared, Egress: proxy, Ends: s.limits.ends(), Denied: log.Add, Calls: seccomp.CallNames(),
-		Grants: granted.by, Placements: granted.placements, Absent: granted.absent, Mark: s.id.Mark,
-		Join: s.limits.joined(), Live: s.asks(), Files: s.files, Policy: s.policy,
+		Dir: s.dir, Temp: s.tmp, Shared: s.shared, Mark: s.id.Mark, Files: s.files, Policy: s.policy,
+		Grants: granted.by, Placements: granted.placements, Absent: granted.absent,
+		Join: s.limits.joined(), Ends: s.limits.ends(), Egress: proxy, Live: s.asks(),
+		Denied: log.Add, Calls: seccomp.CallNames(),
 	}
 	if s.traced {
 		o.Trace = &supervisor.Tracing{ABI: s.abi, Blocks: s.rules().Answered}

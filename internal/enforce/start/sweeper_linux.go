@@ -17,7 +17,8 @@ type sweeper struct {
 	// descriptor.
 	home       int
 	supervised bool
-	// first is how long to wait before the copy is made. limited is true where the run is over when wall is, after that.
+	// first is how long to wait before the copy is made. limited is true where the run is over when wall is, after
+	// that.
 	first      unix.Timespec
 	limited    bool
 	wall       unix.Timespec

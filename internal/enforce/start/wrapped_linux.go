@@ -28,8 +28,8 @@ import (
 // byWrapper is how bubblewrap meets requirements: without a supervisor.
 var byWrapper = means{unsupervised, mounts.Sentences, lastLevel}
 
-// UnmetWrapped returns the requirements of a policy that a start by bubblewrap does not meet here, and those of them that the policy
-// accepts. data is the resolved artifact. An error says why no tool starts by this artifact.
+// UnmetWrapped returns the requirements of a policy that a start by bubblewrap does not meet here, and those of them
+// that the policy accepts. data is the resolved artifact. An error says why no tool starts by this artifact.
 func UnmetWrapped(data []byte) (gaps []Gap, accepted []string, err error) {
 	spec, _, err := wrapping(data)
 	if err != nil {
@@ -90,8 +90,9 @@ func Wrap(req Request, data []byte) error {
 	return nil
 }
 
-// refuseDirectories returns an error if a descriptor that the tool gets is a directory. The kernel looks names up from it
-// in the mounts of this process, where nothing is covered, and Landlock is not there to judge them. See RATIONALE D287.
+// refuseDirectories returns an error if a descriptor that the tool gets is a directory. The kernel looks names up from
+// it in the mounts of this process, where nothing is covered, and Landlock is not there to judge them. See RATIONALE
+// D287.
 func refuseDirectories(fds ...int) error {
 	for number, fd := range fds {
 		var st unix.Stat_t

@@ -61,7 +61,8 @@ func Divide(r Rules, abi int) (blocks, traps []unix.SockFilter, err error) {
 		}
 		return allow[0]
 	})
-	second, err2 := Rules{Traps: r.Traps}.tests(abi, func(uint32) unix.SockFilter { return end(unix.SECCOMP_RET_USER_NOTIF) })
+	notify := func(uint32) unix.SockFilter { return end(unix.SECCOMP_RET_USER_NOTIF) }
+	second, err2 := Rules{Traps: r.Traps}.tests(abi, notify)
 	trapping := program(second.segments(func(uint32) []unix.SockFilter { return allow }))
 	return program(first.segments(others)), trapping, errors.Join(err, err2)
 }

@@ -57,7 +57,8 @@ func (t Terms) supervision(s *landlock.Spec) *landlock.Supervision {
 func (t Terms) blocks(s *landlock.Spec) []landlock.Block {
 	out := s.Filter
 	replaced := func(groups ...string) {
-		out = slices.DeleteFunc(slices.Clone(out), func(b landlock.Block) bool { return slices.Contains(groups, b.Group) })
+		in := func(b landlock.Block) bool { return slices.Contains(groups, b.Group) }
+		out = slices.DeleteFunc(slices.Clone(out), in)
 	}
 	if t.Supervised {
 		by := t.supervision(s)

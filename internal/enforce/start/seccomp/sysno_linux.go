@@ -16,7 +16,8 @@ type numbered struct {
 // number returns the number of a system call, and false where this architecture has no
 // call of that name.
 func number(name string) (uint32, bool) {
-	i, ok := slices.BinarySearchFunc(sysno[:], name, func(n numbered, name string) int { return strings.Compare(n.name, name) })
+	by := func(n numbered, name string) int { return strings.Compare(n.name, name) }
+	i, ok := slices.BinarySearchFunc(sysno[:], name, by)
 	if !ok {
 		return 0, false
 	}
