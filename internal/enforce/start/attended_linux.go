@@ -70,7 +70,7 @@ func (p *Plan) Attend(site *Site, req Request, id Identity, files [3]int, on Hoo
 			// The supervisor has closed them.
 			s.confinement.grants.placements, s.supervision.egress = nil, nil
 		}
-		err = asStart(s.program.childFailed(err))
+		err = s.program.childFailed(err)
 	}
 	s.abandon()
 	return nil, err
@@ -95,15 +95,6 @@ func (a *Attended) Revoke(question int) error {
 		return errNothingAsked
 	}
 	return session.Revoke(question)
-}
-
-// asStart gives an error the form of those of a start.
-func asStart(err error) error {
-	var e *Error
-	if errors.As(err, &e) {
-		return err
-	}
-	return failed("%w", err)
 }
 
 // Wait waits until the tool and all that it has left running have ended, and removes what is left of the

@@ -114,8 +114,8 @@ func (l *limits) endsLater() (stop func()) {
 func (l *limits) endedBy(status syscall.WaitStatus, ended time.Time, used time.Duration) *backends.Limit {
 	signal := status.Signal()
 	if status.Exited() {
-		const shells = 128 // a shell exits so when a signal has ended its command
-		signal = syscall.Signal(status.ExitStatus() - shells)
+		// A shell exits so when a signal has ended its command.
+		signal = syscall.Signal(status.ExitStatus() - shellSignal)
 	}
 	if signal != unix.SIGKILL && signal != unix.SIGXCPU {
 		return nil

@@ -47,8 +47,7 @@ func (r *refusals) say(log *denial.Log, status syscall.WaitStatus, ended time.Ti
 // have refused something by itself.
 // See RATIONALE D385.
 func (r *refusals) sayUnseen(status syscall.WaitStatus) {
-	const shells = 128 // from here on a shell says by which signal a program has ended
-	if r.req.Again == "" || r.traced || !status.Exited() || status.ExitStatus() > shells {
+	if r.req.Again == "" || r.traced || !status.Exited() || status.ExitStatus() > shellSignal {
 		return
 	}
 	why := "the kernel alone confines it, so accessc saw no refusal"

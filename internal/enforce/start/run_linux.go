@@ -88,11 +88,13 @@ func (r *run) grantOn(abs string, rights uint64, caps ir.CapSet) string {
 	return ""
 }
 
+// shellSignal is added to the number of the signal that ended a program, as shells do.
+const shellSignal = 128
+
 // exitStatus is the status of a run as a shell gives it.
 func exitStatus(status syscall.WaitStatus) int {
 	if status.Signaled() {
-		const shells = 128
-		return shells + int(status.Signal())
+		return shellSignal + int(status.Signal())
 	}
 	return status.ExitStatus()
 }

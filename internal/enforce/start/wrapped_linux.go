@@ -179,14 +179,8 @@ func (w *wrapped) run() (int, error) {
 		return shellSignal + int(unix.SIGKILL), nil
 	}
 	status, _ := state.Sys().(syscall.WaitStatus)
-	if status.Signaled() {
-		return shellSignal + int(status.Signal()), nil
-	}
-	return status.ExitStatus(), nil
+	return exitStatus(status), nil
 }
-
-// shellSignal is added to the number of the signal that ended a tool.
-const shellSignal = 128
 
 // entered says whether the tool has started, from the report of the process that becomes it.
 func entered(said string) error {
