@@ -91,8 +91,8 @@ func Wrap(req Request, data []byte) error {
 }
 
 // refuseDirectories returns an error if a descriptor that the tool gets is a directory. The kernel looks names up from
-// it in the mounts of this process, where nothing is covered, and Landlock is not there to judge them. See RATIONALE
-// D287.
+// it in the mounts of this process, where nothing is covered, and Landlock is not there to judge them.
+// See RATIONALE D287.
 func refuseDirectories(fds ...int) error {
 	for number, fd := range fds {
 		var st unix.Stat_t
