@@ -82,6 +82,9 @@ func (c *call) tell(a answer) {
 	c.denied(d)
 }
 
+// by is the process of the caller, for a report.
+func (c *caller) by() process { return process{pid: c.process(), name: c.comm()} }
+
 // comm is the name of the calling thread (proc(5)).
 func (c *caller) comm() string {
 	name, _ := os.ReadFile("/proc/" + c.proc("comm"))

@@ -115,3 +115,32 @@ func (c *caller) words(addr uint64, n int) ([]uint64, unix.Errno) {
 	}
 	return out, 0
 }
+
+// put writes to the caller's memory.
+func (c *caller) put(addr uint64, b []byte) unix.Errno {
+	if len(b) == 0 {
+		return 0
+	}
+	n, err := unix.ProcessVMWritev(c.tid, []unix.Iovec{iovec(b)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}, 0)
+	if err != nil || n != len(b) {
+		return unix.EFAULT
+	}
+	return 0
+}
+
+// putCounted writes what there is room for by a number at another place, and then there how much it would be, as
+// getpeername(2) and getsockname(2) do with addresses.
+func (c *caller) putCounted(addr, count uint64, b []byte) unix.Errno {
+	size, e := c.bytes(count, 4)
+	if e != 0 {
+		return e
+	}
+	room := int(int32(binary.NativeEndian.Uint32(size)))
+	if room < 0 {
+		return unix.EINVAL
+	}
+	if e := c.put(addr, b[:min(room, len(b))]); e != 0 {
+		return e
+	}
+	return c.put(count, binary.NativeEndian.AppendUint32(nil, uint32(len(b))))
+}

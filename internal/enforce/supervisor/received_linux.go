@@ -191,7 +191,7 @@ func (c sockets) getsockname() answer {
 	if !ok {
 		return proceed
 	}
-	return c.name(own)
+	return fails(c.putCounted(c.args[1], c.args[2], own))
 }
 
 func familyOf(a netip.AddrPort) int {

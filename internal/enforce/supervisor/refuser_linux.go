@@ -35,7 +35,7 @@ func (c sockets) placeholder() answer {
 	if err != nil {
 		return result(err)
 	}
-	if !c.refuses(pair[1], readDatagram) {
+	if !c.Supervisor.refuses(pair[1], c.by(), readDatagram) {
 		_ = unix.Close(pair[0])
 		return c.denies(unix.EMFILE, whyMany)
 	}
@@ -93,17 +93,19 @@ func (c sockets) ask(fd int, to netip.AddrPort) answer {
 	if err != nil {
 		return result(err)
 	}
-	if !c.refuses(end, readStream) {
+	if !c.Supervisor.refuses(end, c.by(), readStream) {
 		return c.denies(unix.EMFILE, whyMany)
 	}
 	c.peers.remember(fd, to)
 	return answer{}
 }
 
-// refuses has the questions refused that come by an end of a pair, until it is closed, and looks nothing up. It takes
-// the descriptor over.
-func (c sockets) refuses(fd int, read func(io.Reader, []byte) (question, frame []byte, err error)) bool {
-	s, by := c.Supervisor, process{pid: c.process(), name: c.comm()}
+// A questionReader reads a question, and what stands before its answer.
+type questionReader func(from io.Reader, buf []byte) (question, frame []byte, err error)
+
+// refuses has the questions of a process refused that come by an end of a pair, until it is closed, and looks nothing
+// up. It takes the descriptor over.
+func (s *Supervisor) refuses(fd int, by process, read questionReader) bool {
 	return s.pairs.serve(s, fd, func(f *os.File) {
 		buf := make([]byte, maxQuestion)
 		for {
