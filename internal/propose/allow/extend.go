@@ -1,12 +1,9 @@
 package allow
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/edit"
-	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/denial"
@@ -37,7 +34,7 @@ func (p *Planner) extension(g group) string {
 	if x == nil || x.Rules.Get("net") != nil || !slices.ContainsFunc(p.places(x), toolchain) {
 		return ""
 	}
-	if has := p.extends(); has != nil && !has[source.Preset+name] {
+	if has := p.extends(p.Tool); has != nil && !has[source.Preset+name] {
 		return ""
 	}
 	return name
@@ -45,7 +42,7 @@ func (p *Planner) extension(g group) string {
 
 // Sought are operations for files that a tool looked for in its own home: the reads of files in the user's home that one
 // preset has rules on. See RATIONALE D240.
-func (p *Planner) Sought(names []string) (out []denial.Entry) {
+func (p *Policy) Sought(names []string) (out []denial.Entry) {
 	asked := map[string]bool{}
 	for _, name := range names {
 		about := presets.Beside(name)
@@ -64,27 +61,10 @@ func (p *Planner) Sought(names []string) (out []denial.Entry) {
 	return out
 }
 
-// extends are the presets that the layer has for the tool, nil where it has no list of them.
-func (p *Planner) extends() map[string]bool {
-	text, err := layerfile.Parse(p.Name, p.old)
-	if err != nil {
-		return nil
-	}
-	v := text.Get(append(text.Tool(p.Tool.Name, p.Tool.Source.Origin.Path), "access", "extends")...)
-	if v == nil {
-		return nil
-	}
-	out := map[string]bool{}
-	for _, item := range v.Array {
-		out[item.Text] = true
-	}
-	return out
-}
-
 // preset is a rule of a preset about a place of the home that is there.
 type preset struct{ name, target string }
 
-func (p *Planner) places(x *presets.Preset) (out []preset) {
+func (p *Policy) places(x *presets.Preset) (out []preset) {
 	list := x.Rules.Get("fs")
 	if list == nil {
 		return nil
@@ -97,59 +77,4 @@ func (p *Planner) places(x *presets.Preset) (out []preset) {
 		}
 	}
 	return out
-}
-
-// extend adds a preset.
-func (d *draft) extend(name string) {
-	i := slices.IndexFunc(d.adds, func(a *addition) bool { return a.extends != nil })
-	if i < 0 {
-		d.plan(addition{})
-		i = len(d.adds) - 1
-	}
-	a := d.adds[i]
-	if !slices.Contains(a.asks, d.ask) {
-		a.asks = append(a.asks, d.ask)
-	}
-	if slices.Contains(a.extends, name) {
-		return
-	}
-	a.extends = append(a.extends, name)
-	x, _ := presets.Find(name)
-	for _, r := range d.p.places(x) {
-		if d.p.asker.Bindings.External[r.name] == "" {
-			d.planned[r.name] = r.target
-		}
-		a.places = append(a.places, filepath.ToSlash(r.target))
-	}
-	if env := x.Rules.Get("env"); env != nil {
-		for _, r := range env.Array {
-			if s := "the variable " + r.Table.Get("name").Text; !slices.Contains(a.beyond, s) {
-				a.beyond = append(a.beyond, s)
-			}
-		}
-	}
-}
-
-// presets are those of an addition, as a policy names them.
-func (a *addition) presets() (names []string) {
-	for _, name := range a.extends {
-		names = append(names, source.Preset+name)
-	}
-	return names
-}
-
-// list is the same as TOML.
-func (a *addition) list() edit.Field { return edit.Field{Key: "extends", Value: array(a.presets())} }
-
-func (d *draft) writeExtends(like string, a *addition) error {
-	if a.extends == nil {
-		return nil
-	}
-	if d.p.extends() != nil {
-		a.idle = true // it waits for the approval of its places
-		return nil
-	}
-	text, err := edit.Set(d.text.Bytes, append(d.text.Tool(d.p.Tool.Name, like), "access"), a.list(), a.notes...)
-	d.rules = append(d.rules, a.words())
-	return d.set(text, err)
 }

@@ -37,7 +37,7 @@ func (r *Reach) join(o Reach) {
 
 // survey finds the grants of a policy that the present one lacks.
 type survey struct {
-	p        *Planner
+	p        *Policy
 	view     *ir.View
 	bindings *ir.Bindings
 	asks     []Ask

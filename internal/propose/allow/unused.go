@@ -18,7 +18,7 @@ type Unused struct {
 // Unused lists the rules on files and programs that grant something and decide on none of the recorded
 // operations. Rules on hosts and variables are not among them: their use is not recorded.
 // See RATIONALE D188.
-func (p *Planner) Unused(entries []denial.Entry) []Unused {
+func (p *Policy) Unused(entries []denial.Entry) []Unused {
 	used := map[ir.Origin]bool{}
 	mark := func(v ir.Verdict) {
 		if v.Rule != nil {

@@ -3,20 +3,18 @@ package allow
 import (
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/text/tomltext"
-	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
 // leadsOut is the first of these reasons against a group.
-func (p *Planner) leadsOut(g group) string {
+func (b Bounds) leadsOut(g group) string {
 	for _, a := range g.asks {
-		if why := p.foreign(a); why != "" {
+		if why := b.foreign(a); why != "" {
 			return why
 		}
 	}
@@ -26,11 +24,11 @@ func (p *Planner) leadsOut(g group) string {
 // foreign is why no addition permits an operation by which something outside of the sandbox may act for the
 // tool, or whose names no command can say; empty for all others.
 // See RATIONALE D176.
-func (p *Planner) foreign(a Ask) string {
+func (b Bounds) foreign(a Ask) string {
 	if op, ok := a.Operation.(ir.Dial); ok && (!a.bound || op.On.At.Root.Kind != ir.Workspace) {
 		return denial.WhySocket
 	}
-	if why := p.closed(a); why != "" {
+	if why := b.closed(a); why != "" {
 		return why
 	}
 	about := ir.Describe(a.Operation)
@@ -38,7 +36,7 @@ func (p *Planner) foreign(a Ask) string {
 		if why := unsayable(place.At.Short()); why != "" {
 			return why
 		}
-		if abs, ok := p.asker.Bindings.Path(place.At); ok && special(abs) {
+		if abs, ok := b.asker.Bindings.Path(place.At); ok && special(abs) {
 			return "it is a socket, a device or a FIFO, behind which something outside of the sandbox may act"
 		}
 	}
@@ -57,16 +55,16 @@ func (p *Planner) foreign(a Ask) string {
 
 // closed is why no addition permits an operation on a place that a rule closes, other than one that the
 // user can grant during a run: the rule is its author's decision.
-func (p *Planner) closed(a Ask) string {
-	v := a.denied(p.View)
-	if v == nil || denial.Reserved(p.View, v.At) != "" {
+func (b Bounds) closed(a Ask) string {
+	v := a.denied(b.View)
+	if v == nil || denial.Reserved(b.View, v.At) != "" {
 		return "" // permitted, or refused for a better reason
 	}
 	r, ok := v.Rule.(*ir.FSRule)
 	if !ok || r.Caps != 0 || r.Origin.Pos.File == "" || r.At == ir.In("") && !r.ByName() {
 		return "" // a rule on all of the workspace says what holds without one
 	}
-	for _, may := range p.Tool.May {
+	for _, may := range b.Tool.May {
 		if may.Caps != 0 && v.At.Under(may.At) {
 			return ""
 		}
@@ -103,40 +101,4 @@ func runs(op ir.Run) string {
 		}
 	}
 	return ""
-}
-
-// unsayable is why no command can name something, empty if one can. The JSON in which refusals are kept has
-// the replacement character for bytes that are no UTF-8.
-func unsayable(name string) string {
-	switch {
-	case !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError):
-		return "its name is no UTF-8, so no rule can spell it"
-	case visible.Text(name) != name:
-		return "its name has invisible characters, so a command that you see would not be the one that runs"
-	}
-	return ""
-}
-
-// leaves are programs that have others act outside of the sandbox, or as another user.
-var leaves = reasons(map[string]string{
-	"acts as another user":                      "sudo sudoedit su pkexec doas runuser sg newgrp setpriv gosu su-exec ksu run0 capsh runas psexec",
-	"changes the account of a user":             "chsh chfn passwd gpasswd usermod useradd chage dscl",
-	"acts in namespaces outside of the sandbox": "nsenter",
-	"has a service act, which is root":          "docker nerdctl ctr crictl snap lxc incus pkcon pkmon fwupdmgr udisksctl timedatectl hostnamectl localectl homectl portablectl",
-	"has a service act":                         "podman buildah flatpak flatpak-spawn distrobox toolbox limactl colima systemd-run systemctl loginctl machinectl networkctl resolvectl nmcli bluetoothctl launchctl sc schtasks wmic gsettings dconf emacsclient",
-	"has services act":                          "busctl dbus-send dbus-monitor gdbus qdbus qdbus6",
-	"has a service act later":                   "at batch crontab anacron",
-	"has a server act that is not confined":     "tmux screen zellij dtach abduco",
-	"has the desktop act":                       "xdg-open gio gtk-launch kde-open kde-open5 gnome-open exo-open dex open osascript shortcuts automator xdotool ydotool wmctrl start explorer",
-})
-
-// reasons turns words by reason into reasons by word.
-func reasons(by map[string]string) map[string]string {
-	out := map[string]string{}
-	for why, words := range by {
-		for _, word := range strings.Fields(words) {
-			out[word] = why
-		}
-	}
-	return out
 }
