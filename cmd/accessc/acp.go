@@ -12,6 +12,7 @@ import (
 	"github.com/accessc/accessc/internal/gate/acp"
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/gate/relay"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
@@ -54,7 +55,7 @@ func (c *acpCmd) Run(g *globals) error {
 	}
 	log, err := relay.OpenLog(c.Log, filepath.Base(c.Command[0]))
 	if err != nil {
-		return notStarted(usageError{fmt.Errorf("--log: %w", err)})
+		return notStarted(usageError{Err: fmt.Errorf("--log: %w", err)})
 	}
 	s := &seat{log: log, cmd: exec.Command(c.Command[0], c.Command[1:]...)}
 	defer s.remove()
@@ -82,7 +83,7 @@ func (p policies) judge(dir string) (*action.Judge, *hostfacts.Result, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
 	}
-	t, err := judging(res, p.tool)
+	t, err := config.Judging(res, p.tool)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +106,7 @@ func (p policies) chosen(res *hostfacts.Result) (*ruleset.Set, error) {
 	if len(res.Rulesets) == 0 && p.ruleset == "" {
 		return nil, nil
 	}
-	return chooseRuleset(res.Rulesets, p.ruleset)
+	return config.Ruleset(res.Rulesets, p.ruleset)
 }
 
 // compile compiles the configuration of the workspace that a directory lies in.
@@ -166,7 +167,7 @@ func (p terminals) For(dir string) (*acp.Policy, error) {
 		return nil, err
 	}
 	// The configuration is that of the session, wherever in the workspace the command begins.
-	start := append([]string{self, "exec", "--no-prompt", "--dir=" + res.Resolver.Root}, p.g.layers()...)
+	start := append([]string{self, "exec", "--no-prompt", "--dir=" + res.Resolver.Root}, p.g.config().Words()...)
 	for _, gap := range p.accept {
 		start = append(start, "--accept="+gap)
 	}

@@ -138,7 +138,7 @@ func (g *globals) here() (*hostfacts.Result, error) {
 	}
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	return res, nil
 }

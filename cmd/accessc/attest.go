@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -56,33 +55,8 @@ func (c *buildCmd) sign(g *globals, res *hostfacts.Result) (*signing, error) {
 	if err != nil || c.Resolve || c.Local {
 		return s, err // no revision has these layers
 	}
-	s.revision, err = g.headOf(res)
+	s.revision, err = g.sides().Head(res)
 	return s, err
-}
-
-// headOf is the commit of HEAD, if its configuration compiles to the same policies; empty otherwise.
-func (g *globals) headOf(res *hostfacts.Result) (string, error) {
-	tree, err := open(filepath.FromSlash(res.Resolver.Root), "HEAD")
-	if err != nil {
-		return "", nil // not in a repository, or in one without commits
-	}
-	defer tree.Close()
-	quiet := *g
-	quiet.stderr = new(bytes.Buffer)
-	head, err := quiet.sideOf(res.Resolver.Root, tree)
-	if err != nil {
-		return "", nil // the configuration of HEAD does not compile
-	}
-	is, err := build.PolicyOf(res.Program, res.Rulesets)
-	if err != nil {
-		return "", err
-	}
-	was, err := build.PolicyOf(head.res.Program, head.rulesets)
-	if err != nil || is == was {
-		return tree.Commit, err
-	}
-	fmt.Fprintln(g.stderr, "attested without a revision: the configuration is not that of HEAD")
-	return "", nil
 }
 
 // attest is build.Request's. A statement that says the same already keeps its serial and its signatures,

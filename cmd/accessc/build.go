@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
@@ -61,7 +62,7 @@ func (c *buildCmd) Run(g *globals) error {
 		return err
 	}
 	for _, name := range c.Tools {
-		if _, err := findTool(res.Program, name); err != nil {
+		if _, err := config.Tool(res.Program, name); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ import (
 func (g *globals) compileAsking(opts hostfacts.Options, ask bool, tools ...string) (*hostfacts.Result, error) {
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	pending := pendingOf(res.Bindings, tools)
 	if !ask || res.Program == nil || len(pending) == 0 {
@@ -42,7 +42,7 @@ func (g *globals) compileAsking(opts hostfacts.Options, ask bool, tools ...strin
 	}
 	opts.View.Forget() // an approval is an answer
 	if res, err = hostfacts.Compile(opts); err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	return res, nil
 }

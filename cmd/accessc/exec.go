@@ -20,6 +20,7 @@ import (
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/compiled"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/propose/survey"
@@ -131,7 +132,7 @@ func (c *execCmd) Run(g *globals) error {
 	}
 	call, err := early.Call(c.Arguments, c.Call)
 	if err != nil {
-		return notStarted(usageError{err})
+		return notStarted(usageError{Err: err})
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	req := start.Request{
@@ -177,7 +178,7 @@ func (c *execCmd) fromArtifact(g *globals) error {
 	if root != "" {
 		var err error
 		if root, err = filepath.Abs(root); err != nil {
-			return notStarted(usageError{err})
+			return notStarted(usageError{Err: err})
 		}
 	}
 	return early.Start(early.Artifact{
@@ -290,7 +291,7 @@ func (c *execCmd) keep(g *globals, res *hostfacts.Result, t *ir.Tool, artifact [
 	for _, r := range res.Reaches(t) {
 		reaches = append(reaches, r.String())
 	}
-	key := compiled.Key{Root: filepath.FromSlash(res.Resolver.Root), Tool: c.Tool, Flags: g.layers()}
+	key := compiled.Key{Root: filepath.FromSlash(res.Resolver.Root), Tool: c.Tool, Flags: g.config().Words()}
 	_ = compiled.Save(key, artifact, reaches, view)
 }
 
@@ -340,7 +341,7 @@ func (c *execCmd) invoke(req *start.Request, res *hostfacts.Result, t *ir.Tool) 
 		err = session.Invoke(t)
 	}
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	c.failed = func() { _ = session.Failed(t) } // one that stays counted uses up too much
 	req.Ended = func(status int) {
@@ -405,7 +406,7 @@ func (c *execCmd) named() []string {
 func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 	t := ir.NewTool("command")
 	for _, name := range c.named() {
-		found, err := findTool(res.Program, name)
+		found, err := config.Tool(res.Program, name)
 		if agent := survey.AgentOf(name); err != nil && agent != "" && !c.Command {
 			return nil, ir.Facts{}, usagef("%w; accessc init --agent %s writes it", err, agent)
 		}

@@ -2,22 +2,17 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
-
-	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/denial/recorded"
-	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/review/asked"
 	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/review/sides"
 	"github.com/accessc/accessc/internal/text/shellword/split"
 	"github.com/accessc/accessc/ir"
 )
@@ -78,7 +73,7 @@ func (c *explainCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	tools, err := chosen(res.Program, c.Tools)
+	tools, err := config.Tools(res.Program, c.Tools)
 	if err != nil {
 		return err
 	}
@@ -94,7 +89,7 @@ func (c *explainCmd) Run(g *globals) error {
 	}
 	var policies []*explain.Policy
 	for _, t := range tools {
-		p, err := policyOf(t, ir.Facts{Protected: res.Protected(t), Closed: res.Closed(t)})
+		p, err := sides.PolicyOf(t, ir.Facts{Protected: res.Protected(t), Closed: res.Closed(t)})
 		if err != nil {
 			return err
 		}
@@ -126,7 +121,7 @@ func (c *explainCmd) compile(g *globals) (*hostfacts.Result, error) {
 	opts.Places, opts.Apart = c.Who == "", len(c.Tools) > 0
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	findings := res.Findings
 	if opts.Apart {
@@ -180,22 +175,6 @@ func (c *explainCmd) write(g *globals, policies []*explain.Policy, sets []*expla
 	return nil
 }
 
-// chosen are the tools of the command line, all without any.
-func chosen(p *ir.Program, names []string) ([]*ir.Tool, error) {
-	if len(names) == 0 {
-		return p.Tools, nil
-	}
-	var out []*ir.Tool
-	for _, name := range names {
-		t, err := findTool(p, name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
-
 // who puts one question to many tools. Those that accessc does not confine have no answer.
 func (c *explainCmd) who(g *globals, res *hostfacts.Result, tools []*ir.Tool) error {
 	words, err := split.Words(c.Who)
@@ -211,7 +190,7 @@ func (c *explainCmd) who(g *globals, res *hostfacts.Result, tools []*ir.Tool) er
 		if t.Source.Kind != ir.SourceLocal {
 			continue
 		}
-		a, err := ask(res, t, q, false)
+		a, err := asked.Ask(res, t, q, false)
 		if err != nil {
 			return usagef("--who %s: %v", c.Who, err)
 		}
@@ -233,18 +212,18 @@ func (c *explainCmd) diff(g *globals) error {
 	if err != nil {
 		return err
 	}
-	if len(c.Tools) == 0 && bare(root) {
+	if len(c.Tools) == 0 && sides.Bare(root) {
 		return usagef("%s is a bare repository, which has no work tree to compare with: name both sides", root)
 	}
-	old, err := g.side(c.Diff)
+	old, err := g.sides().Read(c.Diff)
 	if err != nil {
-		return err
+		return g.refused(err)
 	}
-	new, err := g.side(c.newSide())
+	new, err := g.sides().Read(c.newSide())
 	if err != nil {
-		return err
+		return g.refused(err)
 	}
-	found, err := changes(old, new)
+	found, err := sides.Changes(old, new)
 	if err != nil {
 		return err
 	}
@@ -252,9 +231,9 @@ func (c *explainCmd) diff(g *globals) error {
 	if c.Runs != "" {
 		runs, err := recorded.Load(c.Runs)
 		if err != nil {
-			return usageError{err}
+			return usageError{Err: err}
 		}
-		replayed = explain.Replay(runs, old.views(), new.views())
+		replayed = explain.Replay(runs, old.Views(), new.Views())
 	}
 	if err := c.writeChanges(g, found, replayed); err != nil {
 		return err
@@ -342,49 +321,7 @@ func (c *explainCmd) print(g *globals, p *explain.Group, s explain.Style) {
 	}
 }
 
-// policyOf returns the data that explain shows of a tool, with what facts say of its workspace.
-func policyOf(t *ir.Tool, facts ir.Facts) (*explain.Policy, error) {
-	p := &explain.Policy{Tool: t, View: ir.NewView(t, hostfacts.Platform(), facts)}
-	if t.Source.Kind != ir.SourceLocal {
-		return p, nil
-	}
-	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
-	if err != nil {
-		return p, err
-	}
-	p.Ledger = out.Ledger
-	// The loader makes its filter from the same text. See RATIONALE D245.
-	spec, err := landlock.Parse(out.Files[landlock.Backend{}.File()])
-	if err == nil && spec.Supervision != nil {
-		p.Traps = spec.Supervision.Traps
-	}
-	return p, err
-}
-
-// style returns the style of text to w. Where there is no Landlock to ask for, columns about
-// Linux show the newest version.
-func (g *globals) style(w any) explain.Style {
-	abi := start.ABI()
-	if hostfacts.Platform() != ir.Linux {
-		abi = landlock.MaxABI
-	}
-	s := explain.Style{ABI: min(abi, landlock.MaxABI)}
-	if out, ok := w.(interface{ Write([]byte) (int, error) }); ok {
-		s.Color = g.colors(out)
-		s.Width = width(out)
-	}
-	return s
-}
-
-// width returns the number of columns of the terminal behind w, 0 if it is none.
-func width(w io.Writer) int {
-	f, ok := file(w)
-	if !ok {
-		return 0
-	}
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return columns
+// sides reads sides of a comparison.
+func (g *globals) sides() sides.Reader {
+	return sides.Reader{Config: g.asking().config(), Notes: g.stderr}
 }

@@ -60,7 +60,7 @@ func (c *fleetCmd) Run(g *globals) error {
 	}
 	f, err := fleet.Survey(req)
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	if f.KeepErr != nil {
 		fmt.Fprintf(g.stderr, "no record was kept, so the next run reads everything anew: %v\n", f.KeepErr)

@@ -47,7 +47,7 @@ func runs(pid int) (map[string]*live.Reply, error) {
 	}
 	sockets, err := live.Runs(dir)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	out := map[string]*live.Reply{}
 	for _, s := range sockets {

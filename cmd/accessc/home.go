@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/text/plural"
@@ -119,7 +120,7 @@ func (c *homePathCmd) Run(g *globals) error {
 	if res.Program == nil {
 		return g.sayText(res.Findings, res.Files, "")
 	}
-	t, err := findTool(res.Program, c.Tool)
+	t, err := config.Tool(res.Program, c.Tool)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (c *hookRunCmd) wrap(g *globals, j *action.Judge) (*hook.Wrap, error) {
 		return nil, err
 	}
 	root := j.Files.Roots.Workspace
-	words := slices.Concat([]string{self, "-C", root}, g.layers(), []string{"exec", "--command", "--no-prompt"})
+	words := slices.Concat([]string{self, "-C", root}, g.config().Words(), []string{"exec", "--command", "--no-prompt"})
 	if c.Tool != "" {
 		words = append(words, "--tool", c.Tool)
 	}

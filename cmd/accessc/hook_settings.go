@@ -71,7 +71,7 @@ func (c *hookPrintCmd) Run(g *globals) error {
 		err = e.Check()
 	}
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	fmt.Fprintf(g.stderr, "for %s:\n", visible.Text(path))
 	_, err = g.stdout.Write(a.New(e))
@@ -90,7 +90,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	}
 	e, err := c.entry(g)
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	if err := c.judges(g); err != nil {
 		return err
@@ -232,7 +232,7 @@ func (c *hookPlace) find(g *globals) (*settings.Agent, string, error) {
 	}
 	if path := places.User(a); !c.Project {
 		if err := owned(filepath.Dir(path), quietRoot(g)); err != nil {
-			return nil, "", usageError{err}
+			return nil, "", usageError{Err: err}
 		}
 		return a, path, nil
 	}
@@ -245,7 +245,7 @@ func (c *hookPlace) find(g *globals) (*settings.Agent, string, error) {
 	}
 	path := places.Project(a)
 	if err := inside(filepath.Dir(path), places.Workspace); err != nil {
-		return nil, "", usageError{err}
+		return nil, "", usageError{Err: err}
 	}
 	return a, path, nil
 }
@@ -257,7 +257,7 @@ func ownPlaces() (settings.Places, error) {
 		home, err = filepath.Abs(home)
 	}
 	if err != nil {
-		return settings.Places{}, usageError{err}
+		return settings.Places{}, usageError{Err: err}
 	}
 	return settings.Places{Home: home, Getenv: os.Getenv}, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/gate/mcp"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"
@@ -62,7 +63,7 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	// The terminal is the client's, so nothing is asked.
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, usageError{Err: err}
 	}
 	if err := g.sayErrors(res, c.Server); err != nil {
 		return nil, nil, err
@@ -102,7 +103,7 @@ func (c *mcpCmd) rules(g *globals, res *hostfacts.Result) (*ruleset.Set, error) 
 	if err := g.sayRulesets(res, c.Server); err != nil {
 		return nil, err
 	}
-	return chooseRuleset(res.Rulesets, c.Ruleset)
+	return config.Ruleset(res.Rulesets, c.Ruleset)
 }
 
 // server is the server's tool, with the command line's command. One that the configuration does

@@ -60,7 +60,7 @@ func (c *mountCmd) Run(g *globals) error {
 	for _, m := range c.Mounts {
 		s, err := mount.Parse(m)
 		if err != nil {
-			return usageError{err}
+			return usageError{Err: err}
 		}
 		specs = append(specs, s)
 	}

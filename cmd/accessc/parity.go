@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir"
 )
@@ -46,7 +47,7 @@ func (c *parityCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	tools, err := chosen(res.Program, c.Tools)
+	tools, err := config.Tools(res.Program, c.Tools)
 	if err != nil {
 		return err
 	}

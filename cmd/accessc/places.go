@@ -8,6 +8,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/host/revision"
+	"github.com/accessc/accessc/internal/host/workspace"
 )
 
 // places finds the files of findings below the top of the git work tree, where services
@@ -43,12 +44,4 @@ func (g *globals) places(dir string) diag.Places {
 }
 
 // canonical is a directory without symlinks, as it stands if it is not there.
-func canonical(dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return dir
-}
+func canonical(dir string) string { return workspace.Canonical(dir) }

@@ -4,14 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/internal/text/tomltext"
@@ -34,39 +30,6 @@ to a policy, and where a rule of the tool's own names the same place, host or va
 
 Presets for downloads, such as cargo-registry, are apart from those for files. Places of your home need your
 approval where a repository names the preset: accessc approve shows each, with the reason.`
-}
-
-// presetsAbout are the presets that have rules on refused places of the home.
-func presetsAbout(entries []denial.Entry) []string {
-	home, err := os.UserHomeDir()
-	if real, wrong := filepath.EvalSymlinks(home); wrong == nil {
-		home = real
-	}
-	var out []string
-	for _, e := range entries {
-		if err != nil || len(e.Question) < 2 || e.Probe != "" {
-			continue
-		}
-		if rest, ok := strings.CutPrefix(e.Question[1], filepath.ToSlash(home)+"/"); ok {
-			out = append(out, presets.About("~/"+rest)...)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// presetsText says how a tool gets the rules of presets.
-func presetsText(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	var list []string
-	for i, n := range names {
-		names[i] = source.Preset + n
-		list = append(list, tomltext.String(names[i]))
-	}
-	return fmt.Sprintf("presets have rules on such places: access.extends = [%s] in the tool's table, then accessc approve %s\n",
-		strings.Join(list, ", "), strings.Join(names, " "))
 }
 
 // presetListCmd is "accessc preset list".

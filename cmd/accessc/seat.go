@@ -49,7 +49,7 @@ func counted(res *hostfacts.Result, id sessionID) (*invocations.Session, error) 
 	}
 	s, err := invocations.Open(dir.Sessions(), string(id))
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--session: %w", err)}
+		return nil, usageError{Err: fmt.Errorf("--session: %w", err)}
 	}
 	return s, nil
 }
@@ -155,7 +155,7 @@ func openLog(j *judge.Judge, path, name string) (*relay.Log, error) {
 	}
 	log, err := relay.OpenLog(path, name)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--log: %w", err)}
+		return nil, usageError{Err: fmt.Errorf("--log: %w", err)}
 	}
 	return log, nil
 }
@@ -182,7 +182,7 @@ func checkLog(j *judge.Judge, path, name string) error {
 // run carries lines until both sides have ended, and ends as the program did.
 func (s *seat) run(fromClient, fromServer relay.Decide) error {
 	if err := s.log.Add(relay.Entry{Event: relay.EventStart}); err != nil {
-		return notStarted(usageError{err})
+		return notStarted(usageError{Err: err})
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

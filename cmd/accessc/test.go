@@ -9,8 +9,10 @@ import (
 	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/enforce/kerneltest"
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/review/sides"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -68,7 +70,7 @@ func (c *testCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	tools, err := chosen(res.Program, c.Tools)
+	tools, err := config.Tools(res.Program, c.Tools)
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (r *testRun) tool(t *ir.Tool) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	p, err := policyOf(t, ir.Facts{Protected: r.res.Protected(t)})
+	p, err := sides.PolicyOf(t, ir.Facts{Protected: r.res.Protected(t)})
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (c *testCmd) attest(g *globals, opts hostfacts.Options, run testRun, keys [
 		if name := x.Tool + "/policy"; said.Subject(name) == "" {
 			hash, err := attested.Portable(opts, x.Tool)
 			if err != nil {
-				return usageError{err}
+				return usageError{Err: err}
 			}
 			said.Subjects = append(said.Subjects, attest.Subject{Name: name, Hash: hash})
 		}

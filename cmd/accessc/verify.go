@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/host/workspace"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
-	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/review/sides"
 	"github.com/accessc/accessc/internal/text/plural"
 )
 
@@ -69,10 +67,10 @@ func (c *verifyCmd) Run(g *globals) error {
 	if info, err := os.Stat(c.Manifest); err == nil && info.IsDir() {
 		c.Manifest = filepath.Join(c.Manifest, build.ManifestFile)
 	}
-	if err := direct(c.Manifest); err != nil {
+	if err := config.Direct(c.Manifest); err != nil {
 		return usagef("%v", err)
 	}
-	m, text, err := readManifest(c.Manifest)
+	m, text, err := build.ReadManifest(c.Manifest)
 	if err != nil {
 		return err
 	}
@@ -106,15 +104,15 @@ func (c *verifyCmd) Run(g *globals) error {
 
 // wider compares the manifest with another side.
 func (c *verifyCmd) wider(g *globals, m *build.Manifest) ([]explain.Widening, error) {
-	old, err := g.side(c.Against)
+	old, err := g.sides().Read(c.Against)
+	if err != nil {
+		return nil, g.refused(err)
+	}
+	new, err := sides.Manifest(m, c.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	new, err := sideIn(m, c.Manifest)
-	if err != nil {
-		return nil, err
-	}
-	found, err := changes(old, new)
+	found, err := sides.Changes(old, new)
 	return explain.Widenings(found), err
 }
 
@@ -162,37 +160,4 @@ func are(n int, word string) string {
 		return plural.Count(n, word) + " is"
 	}
 	return plural.Count(n, word) + " are"
-}
-
-// direct returns an error if a symlink of the workspace around a file leads to it.
-func direct(file string) error {
-	abs, err := filepath.Abs(file)
-	if err != nil {
-		return err
-	}
-	own, _ := userdir.Root() // without any no workspace has it
-	if root, ok := workspace.Around(abs, own); ok {
-		_, err = workspace.Direct(root, abs)
-	}
-	return err
-}
-
-// readManifest reads a manifest that is given by name, and returns its text as well.
-func readManifest(name string) (*build.Manifest, []byte, error) {
-	info, err := os.Stat(name)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxManifest) {
-		err = fmt.Errorf("not a file of at most %d bytes", maxManifest)
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(name)
-	}
-	if err != nil {
-		return nil, nil, usagef("%s: %v", name, oserr.Reason(err))
-	}
-	m, err := build.ParseManifest(data)
-	if err != nil {
-		return nil, nil, usagef("%s: %v", name, strings.TrimSpace(err.Error()))
-	}
-	return m, data, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/internal/artifact/signers"
 	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/process/once/expression"
+	"github.com/accessc/accessc/internal/review/sides"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/plural"
 )
@@ -191,7 +192,7 @@ func (c *verifyCmd) replayed(g *globals, b *attest.Build) ([]build.Problem, erro
 		if err != nil {
 			return nil, err
 		}
-		tree, err := open(root, id)
+		tree, err := sides.Open(root, id)
 		if err != nil {
 			return nil, usagef("--revision %s: %v", id, err)
 		}

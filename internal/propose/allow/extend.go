@@ -1,12 +1,16 @@
 package allow
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/denial"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -77,4 +81,37 @@ func (p *Policy) places(x *presets.Preset) (out []preset) {
 		}
 	}
 	return out
+}
+
+// PresetsAbout are the presets that have rules on refused places of the home.
+func PresetsAbout(entries []denial.Entry) []string {
+	home, err := os.UserHomeDir()
+	if real, wrong := filepath.EvalSymlinks(home); wrong == nil {
+		home = real
+	}
+	var out []string
+	for _, e := range entries {
+		if err != nil || len(e.Question) < 2 || e.Probe != "" {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(e.Question[1], filepath.ToSlash(home)+"/"); ok {
+			out = append(out, presets.About("~/"+rest)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// PresetsText says how a tool gets the rules of presets.
+func PresetsText(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	var list []string
+	for i, n := range names {
+		names[i] = source.Preset + n
+		list = append(list, tomltext.String(names[i]))
+	}
+	return fmt.Sprintf("presets have rules on such places: access.extends = [%s] in the tool's table, then accessc approve %s\n",
+		strings.Join(list, ", "), strings.Join(names, " "))
 }

@@ -1,12 +1,14 @@
 package allow
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -136,4 +138,20 @@ func (s *survey) gains(abs string) bool {
 		}
 	}
 	return false
+}
+
+// Text lists the grants beyond the operations, a line each.
+func (r Reach) Text() string {
+	var b strings.Builder
+	if r.Files > 0 {
+		more := ""
+		if r.More {
+			more = " at least"
+		}
+		fmt.Fprintf(&b, "  also granted: %s%s, such as %s\n", plural.Count(r.Files, "existing file"), more, strings.Join(r.Examples, ", "))
+	}
+	for _, s := range r.Beyond {
+		fmt.Fprintf(&b, "  also granted: %s\n", s)
+	}
+	return b.String()
 }

@@ -120,3 +120,12 @@ func (a Ask) word(at ir.Location) string {
 	}
 	return shellword.Quote(a.external.name)
 }
+
+// ApproveCommand is the command that approves external rules.
+func ApproveCommand(rules []string) string {
+	words := []string{"accessc", "approve"}
+	for _, r := range rules {
+		words = append(words, shellword.Quote(r))
+	}
+	return strings.Join(words, " ")
+}

@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 type served struct{ *sandbox.Process }
 
 // startHere starts a tool in the server's own sandbox.
-func (h *serveHost) startHere(s *serve.Start) (serve.Process, error) {
+func (h *Host) startHere(s *serve.Start) (serve.Process, error) {
 	req := sandbox.Request{
 		Tool: s.Tool, Args: s.Args, Dir: s.Dir, Env: s.Env,
 		Ask: s.Ask, Stdin: s.Streams[0], Stdout: s.Streams[1], Stderr: s.Streams[2],

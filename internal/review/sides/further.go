@@ -1,4 +1,4 @@
-package main
+package sides
 
 import (
 	"errors"
@@ -16,21 +16,22 @@ import (
 	"github.com/accessc/accessc/internal/host/revision"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/text/usage"
 	"github.com/accessc/accessc/ir/compare"
 )
 
 // further are the workspaces in the one of a side, by their paths in it.
-type further map[string]*side
+type further map[string]*Side
 
 // furtherOf compiles the workspaces in another one, each by itself. A tool with mistakes starts nowhere, so it counts as none.
-func (g *globals) furtherOf(opts hostfacts.Options, members []string) (further, error) {
+func (r Reader) furtherOf(opts hostfacts.Options, members []string) (further, error) {
 	dirs, apart, err := furtherDirs(opts.Root, opts.Tree, members)
 	if err != nil {
-		return nil, usagef("workspaces in %s: %v", opts.Root, err)
+		return nil, usage.Errorf("workspaces in %s: %v", opts.Root, err)
 	}
 	for _, dir := range apart {
 		if source.IsMember(members, dir) {
-			fmt.Fprintf(g.stderr, "accessc: the member %s is a repository of its own, which this comparison does not see\n", dir)
+			fmt.Fprintf(r.Notes, "accessc: the member %s is a repository of its own, which this comparison does not see\n", dir)
 		}
 	}
 	out := further{}
@@ -44,27 +45,27 @@ func (g *globals) furtherOf(opts hostfacts.Options, members []string) (further, 
 			}
 			part := opts
 			part.Tree = sub
-			out[dir], err = g.furtherSide(part)
+			out[dir], err = r.furtherSide(part)
 			if err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if out[dir], err = g.furtherSide(opts); err != nil {
+		if out[dir], err = r.furtherSide(opts); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (g *globals) furtherSide(opts hostfacts.Options) (*side, error) {
+func (r Reader) furtherSide(opts hostfacts.Options) (*Side, error) {
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, usagef("%s: %v", opts.Part, err)
+		return nil, usage.Errorf("%s: %v", opts.Part, err)
 	}
-	out := &side{members: res.Members, rulesets: res.Rulesets, dangling: danglingIn(res, opts.Tree)}
+	out := &Side{members: res.Members, rulesets: res.Rulesets, dangling: danglingIn(res, opts.Tree)}
 	if res.Findings.Failed() {
-		fmt.Fprintf(g.stderr, "accessc: the workspace %s has mistakes: accessc -C %s check shows those of the work tree\n",
+		fmt.Fprintf(r.Notes, "accessc: the workspace %s has mistakes: accessc -C %s check shows those of the work tree\n",
 			opts.Part, opts.Part)
 	}
 	if res.Program != nil {
@@ -89,11 +90,11 @@ func furtherDirs(root string, tree fs.ReadLinkFS, members []string) (dirs, apart
 		return nil, nil, err
 	}
 	defer disk.Close()
-	r, err := revision.Find(root)
-	if err != nil || r.Bare() {
+	repo, err := revision.Find(root)
+	if err != nil || repo.Bare() {
 		return workspace.Further(disk.FS(), resolve.Fold)
 	}
-	files, err := r.Files(workspace.Marks()...)
+	files, err := repo.Files(workspace.Marks()...)
 	if err != nil {
 		return workspace.Further(disk.FS(), resolve.Fold)
 	}
@@ -119,7 +120,7 @@ func repositories(disk fs.FS, members []string) []string {
 }
 
 // furtherChanges compares the workspaces in those of two sides, unless one side is a manifest, which has none.
-func furtherChanges(old, new *side) ([]explain.Change, error) {
+func furtherChanges(old, new *Side) ([]explain.Change, error) {
 	if old.further == nil || new.further == nil {
 		return nil, nil
 	}
@@ -135,7 +136,7 @@ func furtherChanges(old, new *side) ([]explain.Change, error) {
 	for i, dir := range dirs {
 		out = append(out, explain.FurtherChange(was[i], is[i]))
 		a, b := old.further[dir], new.further[dir]
-		found, err := changes(orEmpty(a), orEmpty(b))
+		found, err := Changes(orEmpty(a), orEmpty(b))
 		if err != nil {
 			return nil, err
 		}
@@ -168,19 +169,19 @@ func danglingIn(res *hostfacts.Result, tree fs.ReadLinkFS) []string {
 }
 
 // around is the workspace of the comparison itself.
-func (s *side) around() explain.Further {
+func (s *Side) around() explain.Further {
 	return explain.Further{Dir: ".", Members: s.members, Dangling: s.dangling, Here: true}
 }
 
-func orEmpty(s *side) *side {
+func orEmpty(s *Side) *Side {
 	if s == nil {
-		return &side{}
+		return &Side{}
 	}
 	return s
 }
 
 // listed are the workspaces of some directories as a side has them.
-func (s *side) listed(dirs []string) []explain.Further {
+func (s *Side) listed(dirs []string) []explain.Further {
 	var out []explain.Further
 	for _, dir := range dirs {
 		f := explain.Further{Dir: dir}

@@ -1,4 +1,4 @@
-package main
+package asked
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 // TestLineKeys: each key of a line counts once and as it is spelled: the last of two gave the answer, and readers that
 // tell upper from lower case had asked another question.
 func TestLineKeys(t *testing.T) {
-	for _, into := range []any{&streamed{}, &decideLine{}} {
+	for _, into := range []any{&Line{}, &DecideLine{}} {
 		shape := reflect.TypeOf(into).Elem()
 		for i := range shape.NumField() {
 			f := shape.Field(i)
@@ -56,7 +56,7 @@ func FuzzLines(f *testing.F) {
 			}
 			all = append(all, line...)
 			if q, err := parseLine(line, long); err == nil {
-				if w, err := q.question(); err == nil && w.Verb != q.Operation {
+				if w, err := q.Question(); err == nil && w.Verb != q.Operation {
 					t.Errorf("%q asks %+v", line, w)
 				}
 			}

@@ -1,4 +1,4 @@
-package main
+package asked
 
 import (
 	"fmt"
@@ -9,25 +9,25 @@ import (
 	"github.com/accessc/accessc/ruleset"
 )
 
-// decision is a verdict as JSON.
-type decision struct {
+// Decision is a verdict as JSON.
+type Decision struct {
 	Verdict string         `json:"verdict"`
 	Ask     bool           `json:"ask,omitempty"`
 	Ruleset string         `json:"ruleset"`
-	Parts   []decisionPart `json:"parts"`
+	Parts   []DecisionPart `json:"parts"`
 }
 
-// decisionPart is the verdict on a part by itself.
-type decisionPart struct {
+// DecisionPart is the verdict on a part by itself.
+type DecisionPart struct {
 	Text    string        `json:"text"`
 	Verdict string        `json:"verdict"`
 	Ask     bool          `json:"ask,omitempty"`
-	Rule    *decisionRule `json:"rule"`
+	Rule    *DecisionRule `json:"rule"`
 	Why     string        `json:"why"`
 }
 
-// decisionRule is the rule that decided.
-type decisionRule struct {
+// DecisionRule is the rule that decided.
+type DecisionRule struct {
 	Path   string `json:"path"`
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -35,22 +35,22 @@ type decisionRule struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// decisionDoc describes a decision of a ruleset. The part that decided is the first one that has
+// NewDecision describes a decision of a ruleset. The part that decided is the first one that has
 // the verdict of the whole.
-func decisionDoc(name string, d *ruleset.Decision) *decision {
-	out := &decision{Verdict: d.Outcome.Verdict(), Ask: d.Outcome == ruleset.Ask, Ruleset: name, Parts: []decisionPart{}}
+func NewDecision(name string, d *ruleset.Decision) *Decision {
+	out := &Decision{Verdict: d.Outcome.Verdict(), Ask: d.Outcome == ruleset.Ask, Ruleset: name, Parts: []DecisionPart{}}
 	d.Leaves(func(d *ruleset.Decision) {
-		p := decisionPart{Text: d.Text, Verdict: d.Own.Verdict(), Ask: d.Own == ruleset.Ask, Why: d.Why}
+		p := DecisionPart{Text: d.Text, Verdict: d.Own.Verdict(), Ask: d.Own == ruleset.Ask, Why: d.Why}
 		if r := d.Rule; r != nil {
-			p.Rule = &decisionRule{Path: r.Origin.Path, File: r.Origin.Pos.File, Line: r.Origin.Pos.Line, Column: r.Origin.Pos.Col, Reason: r.Reason}
+			p.Rule = &DecisionRule{Path: r.Origin.Path, File: r.Origin.Pos.File, Line: r.Origin.Pos.Line, Column: r.Origin.Pos.Col, Reason: r.Reason}
 		}
 		out.Parts = append(out.Parts, p)
 	})
 	return out
 }
 
-// printDecision prints the verdict and the part that decided.
-func printDecision(w io.Writer, d *ruleset.Decision) error {
+// PrintDecision prints the verdict and the part that decided.
+func PrintDecision(w io.Writer, d *ruleset.Decision) error {
 	cause := d.Cause()
 	_, err := fmt.Fprintf(w, "%s: %s\n", d.Outcome, visible.Line(cause.Text))
 	if err == nil && cause.Why != "" {
@@ -66,8 +66,8 @@ var outcomeColor = map[ruleset.Outcome]string{
 	ruleset.Allow: "32", ruleset.Deny: "31", ruleset.Unknown: "33", ruleset.Ask: "33",
 }
 
-// explainDecision prints the tree of a command line, each part with its verdict.
-func explainDecision(w io.Writer, color bool, d *ruleset.Decision, depth int) error {
+// ExplainDecision prints the tree of a command line, each part with its verdict.
+func ExplainDecision(w io.Writer, color bool, d *ruleset.Decision, depth int) error {
 	verdict := fmt.Sprintf("%-7s", d.Outcome)
 	if color {
 		verdict = "\x1b[" + outcomeColor[d.Outcome] + "m" + verdict + "\x1b[0m"
@@ -89,7 +89,7 @@ func explainDecision(w io.Writer, color bool, d *ruleset.Decision, depth int) er
 		}
 	}
 	for i := range d.Parts {
-		if err := explainDecision(w, color, &d.Parts[i], depth+1); err != nil {
+		if err := ExplainDecision(w, color, &d.Parts[i], depth+1); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"fmt"
@@ -11,88 +11,12 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/propose/allow"
-	"github.com/accessc/accessc/internal/propose/learn"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 
-// learnFormat and learnVersion identify the document of --json.
-const (
-	learnFormat  = "accessc/learn"
-	learnVersion = 1
-)
-
-// learnDoc is the runs and the proposals, for programs.
-type learnDoc struct {
-	Format     string            `json:"format"`
-	Version    int               `json:"format_version"`
-	Tool       string            `json:"tool"`
-	Runs       []learnRun        `json:"runs"`
-	Operations []learn.Operation `json:"operations"`
-	Proposals  []learnProposal   `json:"proposals"`
-	Left       []allow.Left      `json:"left"`
-	Unused     []allow.Unused    `json:"unused"`
-	HeldOut    *heldOutDoc       `json:"held_out,omitempty"`
-}
-
-// learnRun is one kept run.
-type learnRun struct {
-	Command []string `json:"command"`
-	Ended   string   `json:"ended"`
-	Status  int      `json:"status"`
-	Used    int      `json:"used"`
-	Refused int      `json:"refused"`
-}
-
-// learnProposal is the addition to one layer.
-type learnProposal struct {
-	File  string        `json:"file"`
-	Rules []allow.Added `json:"rules"`
-	Text  string        `json:"text"`
-}
-
-// heldOutDoc is how the last run would have fared.
-type heldOutDoc struct {
-	Operations int               `json:"operations"`
-	Refused    []learn.Operation `json:"refused"`
-}
-
-// document is the runs and the proposals. The indices of operations are those of the list.
-func (l *learner) document(f *learned, held *heldOutDoc) learnDoc {
-	doc := learnDoc{
-		Format: learnFormat, Version: learnVersion, Tool: l.tool, Runs: []learnRun{}, Operations: f.joined.Operations,
-		Proposals: []learnProposal{}, Left: []allow.Left{}, Unused: append([]allow.Unused{}, f.unused...), HeldOut: held,
-	}
-	for _, r := range f.runs {
-		doc.Runs = append(doc.Runs, learnRun{r.Command, r.Ended, r.Status, len(r.Used), len(r.Denials)})
-	}
-	for _, x := range f.lessons {
-		for _, left := range x.Left {
-			doc.Left = append(doc.Left, allow.Left{Entries: mapped(x.index, left.Entries), Why: left.Why})
-		}
-		if x.Plan == nil {
-			continue
-		}
-		p := learnProposal{File: x.Plan.Name, Text: string(x.Plan.New)}
-		for _, a := range x.Plan.Added {
-			a.Entries = mapped(x.index, a.Entries)
-			p.Rules = append(p.Rules, a)
-		}
-		doc.Proposals = append(doc.Proposals, p)
-	}
-	return doc
-}
-
-func mapped(index, entries []int) []int {
-	out := make([]int, len(entries))
-	for i, e := range entries {
-		out[i] = index[e]
-	}
-	return out
-}
-
 // note is the comment above a rule.
-func (f *learned) note(a allow.Added, index []int) string {
+func (f *Learned) note(a allow.Added, index []int) string {
 	if len(a.Entries) == 0 {
 		return visible.Line("for a supervisor, which alone permits what was recorded: " + operationText(denial.Entry{Question: []string{f.joined.Served}}))
 	}
@@ -144,33 +68,8 @@ func operationText(e denial.Entry) string {
 	return visible.Line(strings.TrimSpace(strings.Join(out, " ")))
 }
 
-// show prints the patch on standard output, and its summary on standard error.
-func (l *learner) show(f *learned) error {
-	if l.HTML != "" {
-		if err := l.page(f); err != nil {
-			return err
-		}
-	}
-	if l.JSON {
-		return l.writeJSON(l.document(f, nil))
-	}
-	fmt.Fprint(l.stderr, visible.Lines(l.summary(f)))
-	if l.UntilGreen > 0 && f.plans() == 0 {
-		return nil
-	}
-	for _, x := range f.lessons {
-		if x.Plan == nil {
-			continue
-		}
-		if err := writeDiff(l.stdout, x.Plan.Name, x.Plan.Old, x.Plan.New); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// summary counts the runs and the operations, and lists the operations that get no rule.
-func (l *learner) summary(f *learned) string {
+// Summary counts the runs and the operations, and lists the operations that get no rule.
+func (l *Session) Summary(f *Learned) string {
 	var b strings.Builder
 	used, refused := 0, 0
 	var entries []denial.Entry
@@ -186,18 +85,18 @@ func (l *learner) summary(f *learned) string {
 			used++
 		}
 	}
-	fmt.Fprintf(&b, "%s of %s recorded: %s used, %d refused\n", plural.Count(f.joined.Runs, "run"), l.name(), plural.Count(used, "operation"), refused)
-	if last := f.runs[len(f.runs)-1]; learn.Failed(last.Status) {
+	fmt.Fprintf(&b, "%s of %s recorded: %s used, %d refused\n", plural.Count(f.joined.Runs, "run"), l.Name(), plural.Count(used, "operation"), refused)
+	if last := f.runs[len(f.runs)-1]; Failed(last.Status) {
 		fmt.Fprintf(&b, "the last run failed, with status %d: it shows nothing of later operations\n", last.Status)
 	}
-	if l.tool == "" {
+	if l.Tool == "" {
 		b.WriteString(f.unnamed())
 		return b.String()
 	}
-	if f.plans() == 0 {
+	if f.Plans() == 0 {
 		b.WriteString("no rule is proposed\n")
 	}
-	b.WriteString(presetsText(slices.DeleteFunc(presetsAbout(entries), f.extends)))
+	b.WriteString(allow.PresetsText(slices.DeleteFunc(allow.PresetsAbout(entries), f.extends)))
 	for _, x := range f.lessons {
 		b.WriteString(f.leftText(x))
 		if x.Unserved {
@@ -220,7 +119,7 @@ func (l *learner) summary(f *learned) string {
 }
 
 // leftText lists the operations that get no rule, but no more than a few for one reason in directories side by side.
-func (f *learned) leftText(x lesson) string {
+func (f *Learned) leftText(x lesson) string {
 	const most = 5
 	var b strings.Builder
 	alike := map[string]int{}
@@ -254,7 +153,7 @@ func operationTarget(e denial.Entry) string {
 }
 
 // extends reports whether a preset is proposed, or waits for the approval of its places.
-func (f *learned) extends(preset string) bool {
+func (f *Learned) extends(preset string) bool {
 	return slices.ContainsFunc(f.lessons, func(x lesson) bool {
 		return slices.Contains(x.Waiting, source.Preset+preset) || x.Plan != nil && slices.Contains(x.Plan.Presets, preset)
 	})
@@ -271,7 +170,7 @@ func (x lesson) approvals() []string {
 }
 
 // unnamed lists the refusals of commands that no configuration names.
-func (f *learned) unnamed() string {
+func (f *Learned) unnamed() string {
 	var b strings.Builder
 	for _, o := range f.joined.Operations {
 		if o.Refused > 0 {
@@ -282,8 +181,9 @@ func (f *learned) unnamed() string {
 	return b.String()
 }
 
-// heldOutText says whether the last run would have been permitted.
-func heldOutText(runs, operations int, refused []learn.Operation) string {
+// HeldOutText says whether the last run would have been permitted.
+func HeldOutText(runs int, held *HeldOut) string {
+	operations, refused := held.Operations, held.Refused
 	if len(refused) == 0 {
 		return fmt.Sprintf("the rules from %s would have permitted the last run: %s\n", plural.Count(runs-1, "run"), plural.Count(operations, "operation"))
 	}

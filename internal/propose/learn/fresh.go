@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"path/filepath"
@@ -16,8 +16,8 @@ import (
 
 // fresh begins the policy of a tool that no layer has: it may read some places of the workspace, and has rules that
 // close the sensitive ones, also for rules that later runs add. The other operations of its runs decide on the rest.
-func (l *learner) fresh(reads []allow.Read) (*allow.Planner, error) {
-	opts, err := l.asking().options(true, hostfacts.Platform())
+func (l *Session) fresh(reads []allow.Read) (*allow.Planner, error) {
+	opts, err := l.Config.Options(true, hostfacts.Platform())
 	if err != nil {
 		return nil, err
 	}
@@ -28,10 +28,10 @@ func (l *learner) fresh(reads []allow.Read) (*allow.Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := allow.Request{Compile: opts, Layer: l.layer, Tool: l.tool, Fresh: l.table(root, everything, nil), Wide: true}
+	req := allow.Request{Compile: opts, Layer: l.Layer, Tool: l.Tool, Fresh: l.table(root, everything, nil), Wide: true}
 	p, err := allow.Begin(req)
 	if err != nil {
-		return nil, l.notAllowed(err)
+		return nil, err
 	}
 	var closed []ir.Location
 	for _, r := range p.Now.Reaches(p.Tool) {
@@ -41,28 +41,28 @@ func (l *learner) fresh(reads []allow.Read) (*allow.Planner, error) {
 	}
 	req.Fresh = l.table(root, reads, closed)
 	if p, err = allow.Begin(req); err != nil {
-		return nil, l.notAllowed(err)
+		return nil, err
 	}
 	return p, nil
 }
 
 // table is the table of the new tool.
-func (l *learner) table(root string, reads []allow.Read, closed []ir.Location) string {
+func (l *Session) table(root string, reads []allow.Read, closed []ir.Location) string {
 	var words []string
 	program := ""
-	for i, w := range l.kept[len(l.kept)-1].Command {
+	for i, w := range l.Kept[len(l.Kept)-1].Command {
 		if below, ok := strings.CutPrefix(w, strings.TrimSuffix(root, "/")+"/"); ok && i == 0 {
 			w, program = below, below // as the path of a program counts from the workspace
 		}
 		words = append(words, w)
 	}
 	var b strings.Builder
-	b.WriteString("[tools." + tomltext.Key(l.tool) + "]\nsource = \"local\"\n")
+	b.WriteString("[tools." + tomltext.Key(l.Tool) + "]\nsource = \"local\"\n")
 	if words != nil {
 		b.WriteString("command = " + commandText(words) + "\n")
 	}
 	rule := func(lines ...string) {
-		b.WriteString("[[tools." + tomltext.Key(l.tool) + ".access.fs]]\n" + strings.Join(lines, "\n") + "\n")
+		b.WriteString("[[tools." + tomltext.Key(l.Tool) + ".access.fs]]\n" + strings.Join(lines, "\n") + "\n")
 	}
 	for _, r := range reads {
 		b.WriteString("\n# " + readText(r) + "\n")
@@ -81,15 +81,6 @@ func (l *learner) table(root string, reads []allow.Read, closed []ir.Location) s
 		rule("path = " + tomltext.String(at.Short()))
 	}
 	return b.String()
-}
-
-// everything are the reads of a tool that may read all of the workspace.
-var everything = []allow.Read{{At: ir.In(""), Listed: true}}
-
-// narrowed are the reads of runs, as a tool that may read nothing else has them; false where they are all of the workspace.
-func narrowed(p *allow.Planner, f *learned) ([]allow.Read, bool) {
-	reads, ok := p.Reads(f.joined.Entries())
-	return append([]allow.Read{{At: ir.In("")}}, reads...), ok
 }
 
 // readText is the comment above a rule that grants reading.
