@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/config"
+	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
@@ -125,7 +126,7 @@ func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*hostfacts.Result
 		return nil, err
 	}
 	opts.Sensitive = true
-	res, err := g.compileAsking(opts, c.Resolve && !c.Check && !c.NoPrompt, c.Tools...)
+	res, err := consent.Compile(opts, c.Resolve && !c.Check && !c.NoPrompt, g.stderr, c.Tools...)
 	if err != nil {
 		return nil, err
 	}

@@ -12,15 +12,16 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/contextjson"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/host/compiled"
 	"github.com/accessc/accessc/internal/host/config"
+	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/propose/survey"
@@ -58,7 +59,7 @@ type execCmd struct {
 	Args               []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
 
 	// lists are further rules, those of accessc run.
-	lists []list
+	lists []config.List
 	// made is the layer that makes a tool of a command with presets, empty where none does.
 	made string
 	// failed takes the count of the start back, nil for none.
@@ -227,7 +228,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		opts.View = hostview.New()
 	}
 	tools := c.named()
-	res, err := g.compileAsking(opts, !c.NoPrompt && len(tools) > 0, tools...)
+	res, err := consent.Compile(opts, !c.NoPrompt && len(tools) > 0, g.stderr, tools...)
 	if err != nil {
 		return err
 	}
@@ -242,7 +243,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if _, err := res.Approvals(); err == nil {
 		req.Denials = res.State.Denials(strings.Join(tools, ""))
 	}
-	if err := approved(res, t); err != nil {
+	if err := resolved.Approved(res, t); err != nil {
 		return err
 	}
 	artifact, err := c.artifact(req, res, t, facts)
@@ -252,7 +253,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err := c.attestation(g, opts, res, t, artifact); err != nil {
 		return err
 	}
-	if err := g.confirmSensitive(res, t, !c.NoPrompt); err != nil {
+	if err := consent.Sensitive(res, t, !c.NoPrompt, g.stderr); errors.Is(err, consent.ErrRefused) {
+		return &start.Error{Code: start.CodeFailed, Err: err}
+	} else if err != nil {
 		return err
 	}
 	if err := c.invoke(req, res, t); err != nil {
@@ -298,7 +301,7 @@ func (c *execCmd) keep(g *globals, res *hostfacts.Result, t *ir.Tool, artifact [
 // specify puts the tool's specification into the request, and its description for the record. It returns
 // the text of the specification.
 func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) ([]byte, error) {
-	out, err := forHost(t, facts)
+	out, err := resolved.Compile(t, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +319,7 @@ func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) ([]byt
 // extend adds the presets and rules of the command line to the policy. They make a tool of a command that
 // has no tool's policy.
 func (c *execCmd) extend(g *globals) (*globals, error) {
-	tool, sets, err := extending(c.Preset, c.Under, c.lists)
+	tool, sets, err := config.Extending(c.Preset, c.Under, c.lists)
 	if err != nil || len(sets) == 0 {
 		return g, err
 	}
@@ -336,7 +339,7 @@ func (c *execCmd) invoke(req *start.Request, res *hostfacts.Result, t *ir.Tool) 
 	if c.Session == "" || len(c.named()) == 0 {
 		return nil
 	}
-	session, err := counted(res, c.Session)
+	session, err := seat.Session(res, string(c.Session))
 	if err == nil {
 		err = session.Invoke(t)
 	}
@@ -430,37 +433,4 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 		t = &own
 	}
 	return t, res.Facts(t), nil
-}
-
-// approved refuses the start of a program that cannot run before the user approves its place.
-func approved(res *hostfacts.Result, t *ir.Tool) error {
-	if why := res.Unapproved(t); why != "" {
-		return &start.Error{Code: start.CodeNotRunnable, Err: errors.New(why)}
-	}
-	return nil
-}
-
-// resolvedSpec compiles a tool for this host, with the Context that it will get.
-func resolvedSpec(t *ir.Tool, facts ir.Facts) (*start.Spec, error) {
-	data, err := resolvedArtifact(t, facts)
-	if err != nil {
-		return nil, err
-	}
-	return start.Parse(data)
-}
-
-func resolvedArtifact(t *ir.Tool, facts ir.Facts) ([]byte, error) {
-	out, err := forHost(t, facts)
-	return out.Files[start.Artifact], err
-}
-
-// forHost is a tool's artifact for this host, and its ledger.
-func forHost(t *ir.Tool, facts ir.Facts) (build.Compiled, error) {
-	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
-	out, findings, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
-	if err == nil && findings.Failed() {
-		err = fmt.Errorf("%s", findings[0].Label)
-	}
-	return out, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/gate/invocations"
+	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
@@ -57,7 +58,7 @@ func (p *hookPolicy) count(e *hook.Event, how counting) error {
 	if !slices.ContainsFunc(p.res.Program.Tools, constrained) {
 		return nil
 	}
-	s, err := counted(p.res, sessionID(e.Session))
+	s, err := seat.Session(p.res, e.Session)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/gate/mcp"
+	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
@@ -26,7 +27,7 @@ type hookPolicy struct {
 // policy compiles the policy of the directory in which an agent was started.
 // See RATIONALE D154.
 func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
-	j, res, err := policies{g, c.Tool, c.Ruleset}.judge(e.Project)
+	j, res, err := seat.Policies{Config: g.asking().config(), Tool: c.Tool, Ruleset: c.Ruleset}.Judge(e.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (p *hookPolicy) server(name string) *mcp.Policy {
 	}
 	of.Tools = mcp.ToolsOf(p.res.Program, name)
 	if t, known := p.res.Program.Tool(name); known && t.Server() {
-		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", "", false), t.Constraints
+		of.Judge, of.Constraints = seat.NewJudge(t, p.res.Facts(t), "", "", false), t.Constraints
 	}
 	return of
 }

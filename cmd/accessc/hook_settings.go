@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/agents/hook/settings"
+	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/propose/survey"
 	"github.com/accessc/accessc/internal/text/oserr"
@@ -167,7 +168,7 @@ func (c *hookInstallCmd) judges(g *globals) error {
 	}
 	cwd, err := os.Getwd()
 	if err == nil {
-		_, _, err = policies{g, c.Tool, c.Ruleset}.judge(cwd)
+		_, _, err = seat.Policies{Config: g.asking().config(), Tool: c.Tool, Ruleset: c.Ruleset}.Judge(cwd)
 	}
 	if err != nil {
 		return usagef("%w; nothing was changed", err)
@@ -288,7 +289,7 @@ func owned(dir, root string) error {
 		switch {
 		case err != nil:
 			return err
-		case !ownSeat(info) || runtime.GOOS != "windows" && info.Mode()&0o002 != 0:
+		case !seat.Owned(info) || runtime.GOOS != "windows" && info.Mode()&0o002 != 0:
 			return fmt.Errorf("%s leads to %s, which others can change; nothing was changed", at, to)
 		case root != "" && !workspace.Within(at, root) && workspace.Within(to, canonical(root)):
 			return fmt.Errorf("%s leads into the workspace, to %s; nothing was changed", at, to)

@@ -17,6 +17,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/agents/hook/settings"
+	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
@@ -283,7 +284,7 @@ func (c *initCmd) approvals(g *globals) string {
 		return "" // check reports the mistake
 	}
 	var names []string
-	for _, b := range pendingOf(res.Bindings, nil) {
+	for _, b := range consent.Pending(res.Bindings, nil) {
 		for _, grant := range b.Grants {
 			name, _, _ := strings.Cut(grant.Preset, "@")
 			if !strings.HasPrefix(name, source.Preset) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/internal/enforce/bundle"
+	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
@@ -48,7 +49,7 @@ func (c *ociCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	res, err := g.compileAsking(opts, !c.NoPrompt, c.Tool)
+	res, err := consent.Compile(opts, !c.NoPrompt, g.stderr, c.Tool)
 	if err != nil {
 		return err
 	}

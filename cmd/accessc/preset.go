@@ -1,16 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/accessc/accessc/compiler/presets"
-	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
-	"github.com/accessc/accessc/internal/text/suggest"
-	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
 // presetCmd is "accessc preset".
@@ -75,30 +71,12 @@ type presetShowCmd struct {
 
 // Run implements the command.
 func (c *presetShowCmd) Run(g *globals) error {
-	p, err := findPreset(c.Preset)
+	p, err := config.Preset(c.Preset)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprint(g.stdout, p.Text())
 	return err
-}
-
-// findPreset finds a preset by a name that a user gives, with or without its prefix and version.
-func findPreset(text string) (*presets.Preset, error) {
-	bare := strings.TrimPrefix(text, source.Preset)
-	name, version, pinned := strings.Cut(bare, "@")
-	p, bad := presets.Find(name)
-	switch {
-	case bad != nil:
-		return nil, errors.New(bad.Label)
-	case p == nil:
-		hint := cmp.Or(suggest.Hint(name, presets.Names()), "accessc preset list names them")
-		return nil, usagef("there is no preset %q; %s", text, hint)
-	case pinned && version != fmt.Sprint(p.Version):
-		return nil, usagef("there is no %s: this accessc has %s", text, p)
-	default:
-		return p, nil
-	}
 }
 
 // presetValues are the candidates for the name of a preset.
@@ -110,46 +88,4 @@ func presetValues() []string {
 		}
 	}
 	return out
-}
-
-// commandWith is the name of the tool that a command with presets runs as. Each choice of presets
-// has a private home of its own, so that no other command reads an agent's login.
-// See RATIONALE D194.
-func commandWith(chosen []*presets.Preset) string {
-	name := "command"
-	for _, p := range chosen {
-		name += "-" + p.Name
-	}
-	return name
-}
-
-// extending returns the settings by which a tool extends presets and has further rules, and the tool's name: that of
-// a command without one.
-func extending(names []string, tool string, lists []list) (string, []string, error) {
-	var chosen []*presets.Preset
-	var named []string
-	for _, text := range names {
-		p, err := findPreset(text)
-		if err != nil {
-			return "", nil, err
-		}
-		chosen = append(chosen, p)
-		named = append(named, tomltext.String(source.Preset+p.Name))
-	}
-	if len(chosen)+len(lists) == 0 {
-		return tool, nil, nil
-	}
-	var sets []string
-	if tool == "" {
-		tool = commandWith(chosen)
-		sets = append(sets, "tools."+tomltext.Key(tool)+`.source="local"`)
-	}
-	access := "tools." + tomltext.Key(tool) + ".access."
-	if len(chosen) > 0 {
-		sets = append(sets, access+"extends=["+strings.Join(named, ", ")+"]")
-	}
-	for _, l := range lists {
-		sets = append(sets, access+l.key+"="+l.text())
-	}
-	return tool, sets, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/hostview"
 	"github.com/accessc/accessc/internal/enforce/kerneltest"
+	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
@@ -145,7 +146,7 @@ func (r *testRun) tool(t *ir.Tool) error {
 // kernel tries one question.
 func (r *testRun) kernel(t *ir.Tool, a *explain.Answer) (*explain.KernelAnswer, error) {
 	try := kerneltest.Trial{
-		Tool: t, Facts: r.res.Facts(t), Lookup: r.res.Lookup(t), Compile: resolvedArtifact, Accept: r.cmd.Accept,
+		Tool: t, Facts: r.res.Facts(t), Lookup: r.res.Lookup(t), Compile: resolved.Artifact, Accept: r.cmd.Accept,
 	}
 	o, err := try.Ask(a.Question)
 	if err != nil {

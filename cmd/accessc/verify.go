@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/review/sides"
@@ -51,7 +52,7 @@ type verifyDoc struct {
 	Tools     int    `json:"tools"`
 	Artifacts int    `json:"artifacts"`
 	// Attested is the attestation that holds, with its signers; absent where none was asked for, or none holds.
-	Attested  *attestedDoc          `json:"attested,omitempty"`
+	Attested  *attested.Attested    `json:"attested,omitempty"`
 	Problems  []problemDoc          `json:"problems"`
 	Widenings []explain.WideningDoc `json:"widenings,omitempty"`
 }
@@ -116,7 +117,7 @@ func (c *verifyCmd) wider(g *globals, m *build.Manifest) ([]explain.Widening, er
 	return explain.Widenings(found), err
 }
 
-func (c *verifyCmd) print(g *globals, m *build.Manifest, said *attestedDoc, problems []build.Problem, wider []explain.Widening) error {
+func (c *verifyCmd) print(g *globals, m *build.Manifest, said *attested.Attested, problems []build.Problem, wider []explain.Widening) error {
 	files := 0
 	for _, e := range m.Tools {
 		files += len(e.Artifacts)

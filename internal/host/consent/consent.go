@@ -1,8 +1,9 @@
-package main
+package consent
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -11,20 +12,21 @@ import (
 	"github.com/accessc/accessc/internal/host/approvals"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/prompt"
+	"github.com/accessc/accessc/internal/text/usage"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 
-// compileAsking compiles for this host. Where external rules of the named tools, of all without
+// Compile compiles for this host. Where external rules of the named tools, of all without
 // names, wait for an approval and there is a terminal, it asks, and compiles again with the
 // approvals. The shown and the approved target are the same, and a symlink that was changed
 // meanwhile is not approved.
 // See RATIONALE D18.
-func (g *globals) compileAsking(opts hostfacts.Options, ask bool, tools ...string) (*hostfacts.Result, error) {
+func Compile(opts hostfacts.Options, ask bool, notes io.Writer, tools ...string) (*hostfacts.Result, error) {
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, usageError{Err: err}
+		return nil, usage.Error{Err: err}
 	}
-	pending := pendingOf(res.Bindings, tools)
+	pending := Pending(res.Bindings, tools)
 	if !ask || res.Program == nil || len(pending) == 0 {
 		return res, nil
 	}
@@ -36,19 +38,19 @@ func (g *globals) compileAsking(opts hostfacts.Options, ask bool, tools ...strin
 		return nil, err
 	}
 	defer t.Close()
-	approved, err := g.askAll(t, res, pending)
+	approved, err := askAll(t, res, pending, notes)
 	if err != nil || approved == 0 {
 		return res, err
 	}
 	opts.View.Forget() // an approval is an answer
 	if res, err = hostfacts.Compile(opts); err != nil {
-		return nil, usageError{Err: err}
+		return nil, usage.Error{Err: err}
 	}
 	return res, nil
 }
 
-// pendingOf are the bindings that are not approved and that one of the tools uses.
-func pendingOf(all []compiler.Binding, tools []string) []compiler.Binding {
+// Pending are the bindings that are not approved and that one of the tools uses.
+func Pending(all []compiler.Binding, tools []string) []compiler.Binding {
 	var out []compiler.Binding
 	for _, b := range all {
 		used := len(tools) == 0 || slices.ContainsFunc(b.Grants, func(g compiler.Grant) bool {
@@ -62,13 +64,13 @@ func pendingOf(all []compiler.Binding, tools []string) []compiler.Binding {
 }
 
 // askAll asks about one binding after the other and keeps each approval at once.
-func (g *globals) askAll(t *prompt.Terminal, res *hostfacts.Result, pending []compiler.Binding) (approved int, err error) {
+func askAll(t *prompt.Terminal, res *hostfacts.Result, pending []compiler.Binding, notes io.Writer) (approved int, err error) {
 	var given []compiler.Binding
 	for _, b := range pending {
 		if slices.ContainsFunc(given, func(o compiler.Binding) bool { return o.Covers(b) }) {
 			continue
 		}
-		text, question := bindingText(res, b)
+		text, question := Question(res, b)
 		yes, err := t.Confirm(text, question)
 		if err != nil {
 			return len(given), err
@@ -76,7 +78,7 @@ func (g *globals) askAll(t *prompt.Terminal, res *hostfacts.Result, pending []co
 		if !yes {
 			continue
 		}
-		if err := g.remember(res, b); err != nil {
+		if err := Remember(res, b, notes); err != nil {
 			return len(given), err
 		}
 		given = append(given, b)
@@ -84,8 +86,8 @@ func (g *globals) askAll(t *prompt.Terminal, res *hostfacts.Result, pending []co
 	return len(given), nil
 }
 
-// remember records an approval.
-func (g *globals) remember(res *hostfacts.Result, b compiler.Binding) error {
+// Remember records an approval.
+func Remember(res *hostfacts.Result, b compiler.Binding, notes io.Writer) error {
 	path, err := res.Approvals()
 	var aside string
 	if err == nil {
@@ -96,20 +98,13 @@ func (g *globals) remember(res *hostfacts.Result, b compiler.Binding) error {
 	if err != nil {
 		return fmt.Errorf("nothing was approved: %s: %w", path, err)
 	}
-	g.sayAside(path, aside)
+	Aside(notes, path, aside)
 	return nil
 }
 
-// sayAside prints the path to which an unusable store was moved.
-func (g *globals) sayAside(path, aside string) {
-	if aside != "" {
-		fmt.Fprintf(g.stderr, "accessc: %s could not be used and was moved to %s\n", path, aside)
-	}
-}
-
-// bindingText describes a binding for a decision: where the rules lead, where they led, and
+// Question describes a binding for a decision: where the rules lead, where they led, and
 // each tool's capabilities there.
-func bindingText(res *hostfacts.Result, b compiler.Binding) (text, question string) {
+func Question(res *hostfacts.Result, b compiler.Binding) (text, question string) {
 	var s strings.Builder
 	path, target := visible.Name(b.RulePath), visible.Name(b.Target)
 	if b.Was != "" {
@@ -122,13 +117,13 @@ func bindingText(res *hostfacts.Result, b compiler.Binding) (text, question stri
 	}
 	s.WriteString("Grants there:\n")
 	s.WriteString(grantLines(b))
-	s.WriteString(credentialText(res, b))
+	s.WriteString(Credential(res, b))
 	s.WriteString("\nThe target is remembered. Rules that grant more there later do not ask again.\n")
 	return s.String(), question
 }
 
-// credentialText names a configuration of git's in the target that may hold a credential.
-func credentialText(res *hostfacts.Result, b compiler.Binding) string {
+// Credential names a configuration of git's in the target that may hold a credential.
+func Credential(res *hostfacts.Result, b compiler.Binding) string {
 	file := res.Credential(b.Target)
 	if file == "" {
 		return ""
@@ -160,4 +155,11 @@ func grantLines(b compiler.Binding) string {
 		}
 	}
 	return s.String()
+}
+
+// Aside tells the path to which an unusable store was moved.
+func Aside(notes io.Writer, path, aside string) {
+	if aside != "" {
+		fmt.Fprintf(notes, "accessc: %s could not be used and was moved to %s\n", path, aside)
+	}
 }

@@ -1,12 +1,12 @@
-package main
+package consent
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/approvals"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/prompt"
@@ -18,11 +18,11 @@ import (
 // unattended is the invocation mode of tools that start without a question.
 const unattended = "unattended"
 
-// confirmSensitive asks once in a session whether a tool may start although its rules reach
+// Sensitive asks once in a session whether a tool may start although its rules reach
 // sensitive paths. Where it cannot or should not ask, it prints one warning and lets the tool
 // start, since the rules grant the access. The error says that the user refused.
 // See RATIONALE D21.
-func (g *globals) confirmSensitive(res *hostfacts.Result, t *ir.Tool, ask bool) error {
+func Sensitive(res *hostfacts.Result, t *ir.Tool, ask bool, notes io.Writer) error {
 	reaches := res.Reaches(t)
 	if len(reaches) == 0 {
 		return nil
@@ -40,7 +40,7 @@ func (g *globals) confirmSensitive(res *hostfacts.Result, t *ir.Tool, ask bool) 
 		}
 	}
 	var err error
-	if answer.Reply, err = g.reply(t, reaches, ask && t.Run != unattended); err != nil {
+	if answer.Reply, err = reply(t, reaches, ask && t.Run != unattended, notes); err != nil {
 		return err
 	}
 	if unusable == nil {
@@ -50,16 +50,16 @@ func (g *globals) confirmSensitive(res *hostfacts.Result, t *ir.Tool, ask bool) 
 			s.Answer(answer)
 			return nil
 		})
-		g.sayAside(path, aside)
+		Aside(notes, path, aside)
 	}
 	if unusable != nil {
-		fmt.Fprintf(g.stderr, "accessc: this is not remembered: %s: %v\n", path, unusable)
+		fmt.Fprintf(notes, "accessc: this is not remembered: %s: %v\n", path, unusable)
 	}
 	return refusal(t, answer.Reply)
 }
 
 // reply asks on the terminal, or warns if ask is false or there is no terminal.
-func (g *globals) reply(t *ir.Tool, reaches []hostfacts.Reach, ask bool) (approvals.Reply, error) {
+func reply(t *ir.Tool, reaches []hostfacts.Reach, ask bool, notes io.Writer) (approvals.Reply, error) {
 	if ask {
 		term, err := prompt.Open()
 		if err == nil {
@@ -75,7 +75,7 @@ func (g *globals) reply(t *ir.Tool, reaches []hostfacts.Reach, ask bool) (approv
 			return "", err
 		}
 	}
-	fmt.Fprintf(g.stderr, "accessc: warning: %s reaches sensitive paths:\n%s", t.Name, reachLines(reaches))
+	fmt.Fprintf(notes, "accessc: warning: %s reaches sensitive paths:\n%s", t.Name, reachLines(reaches))
 	return approvals.Warned, nil
 }
 
@@ -93,15 +93,17 @@ func reachLines(reaches []hostfacts.Reach) string {
 			break
 		}
 		rule, origin := visible.Name(r.Rule.Subject()), visible.Name(r.Rule.Origin.String())
-		fmt.Fprintf(&b, "  %s  rule %s, %s\n", pad(visible.Name(r.String()), width), rule, origin)
+		fmt.Fprintf(&b, "  %s  rule %s, %s\n", visible.Pad(visible.Name(r.String()), width), rule, origin)
 	}
 	return b.String()
 }
+
+// ErrRefused is the user's answer that a tool shall not start.
+var ErrRefused = errors.New("in this session you refused its sensitive paths; to be asked again, run accessc approvals --forget-answers")
 
 func refusal(t *ir.Tool, r approvals.Reply) error {
 	if r != approvals.No {
 		return nil
 	}
-	return &start.Error{Code: start.CodeFailed, Err: fmt.Errorf(
-		"%s was not started: in this session you refused its sensitive paths; to be asked again, run accessc approvals --forget-answers", t.Name)}
+	return fmt.Errorf("%s was not started: %w", t.Name, ErrRefused)
 }
