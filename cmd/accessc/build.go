@@ -2,12 +2,9 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/config"
@@ -54,7 +51,11 @@ func (c *buildCmd) Run(g *globals) error {
 		// What is committed holds for everybody.
 		g = g.committed()
 	}
-	bs, err := c.backends()
+	of := build.Select
+	if c.Resolve {
+		of = build.SelectHere
+	}
+	bs, err := of(c.Target)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (c *buildCmd) Run(g *globals) error {
 			return err
 		}
 	}
-	req, dir := c.request(res, bs), c.directory(res)
+	req, dir := build.Of(res, bs, c.Resolve, c.Tools...), c.directory(res)
 	if err := c.attest(g, res, &req); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (c *buildCmd) Run(g *globals) error {
 		return c.check(g, res, req, dir)
 	}
 	if req.Attest == nil { // every tool of a signed build is compiled
-		req.Memory = memory(res, dir)
+		req.Memory = build.Memory(res, dir)
 	}
 	report, findings, err := build.Write(req, dir)
 	if err != nil {
@@ -89,15 +90,6 @@ func (c *buildCmd) Run(g *globals) error {
 		g.sayLeftOut(res)
 	}
 	return nil
-}
-
-// memory is the file of the record of the last build of a directory; empty where a tool may write it.
-func memory(res *hostfacts.Result, dir string) string {
-	abs, err := filepath.Abs(dir)
-	if _, unusable := res.Approvals(); err != nil || unusable != nil || res.State == "" {
-		return ""
-	}
-	return res.State.Built(abs)
 }
 
 // directory returns the output directory, and sets Out to its name. A resolved build is trusted
@@ -133,71 +125,6 @@ func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*hostfacts.Result
 	return res, g.report(c.Format, res.Findings, res.Files, "nothing was written")
 }
 
-func (c *buildCmd) request(res *hostfacts.Result, bs []backends.Backend) build.Request {
-	req := build.Request{
-		Program: res.Program, Rulesets: res.Rulesets, Backends: bs, Form: backends.Portable,
-		Workspace: filepath.FromSlash(res.Resolver.Root),
-	}
-	if len(c.Tools) > 0 {
-		req.Only = c.Tools
-	}
-	if c.Resolve {
-		req.Form, req.Facts, req.Node = backends.Resolved, res.Facts, res.Node
-	}
-	return req
-}
-
-// backends returns those of --target. A resolved build is for this host alone, so there "all"
-// is the host's own system.
-func (c *buildCmd) backends() ([]backends.Backend, error) {
-	bs, err := selectBackends(c.Target)
-	if err != nil || !c.Resolve {
-		return bs, err
-	}
-	host := hostfacts.Platform()
-	foreign := func(b backends.Backend) bool { return b.Platform() != 0 && b.Platform() != host }
-	if i := slices.IndexFunc(bs, foreign); i >= 0 && !slices.Contains(c.Target, "all") {
-		return nil, usagef("--resolve compiles for this host, which runs %s: leave --target out, or build %s without --resolve",
-			host, bs[i].Platform())
-	}
-	return slices.DeleteFunc(bs, foreign), nil
-}
-
-// selectBackends turns --target into backends. The Context goes with every choice
-// of a system, since every tool gets one.
-func selectBackends(targets []string) ([]backends.Backend, error) {
-	var out []backends.Backend
-	for _, t := range targets {
-		n := len(out)
-		for _, b := range registry.Every {
-			p, isPlatform := ir.ParsePlatform(t)
-			optional := slices.Contains(registry.Optional, b)
-			if t == b.Name() || !optional && (t == "all" || isPlatform && (b.Platform() == p || b.Platform() == 0)) {
-				if !slices.Contains(out, b) {
-					out = append(out, b)
-				}
-				n = -1
-			}
-		}
-		if n == len(out) {
-			return nil, usagef("--target %s: there is no such target; the targets are all, linux, darwin, windows, %s",
-				t, strings.Join(backendNames(), ", "))
-		}
-	}
-	slices.SortStableFunc(out, func(a, b backends.Backend) int {
-		return slices.Index(registry.Every, a) - slices.Index(registry.Every, b)
-	})
-	return out, nil
-}
-
-func backendNames() []string {
-	var names []string
-	for _, b := range registry.Every {
-		names = append(names, b.Name())
-	}
-	return names
-}
-
 // check prints the changes that a build would make.
 func (c *buildCmd) check(g *globals, res *hostfacts.Result, req build.Request, dir string) error {
 	changes, findings, err := build.Diff(req, dir)
@@ -230,20 +157,20 @@ func (c *buildCmd) check(g *globals, res *hostfacts.Result, req build.Request, d
 	return exit(exitFindings)
 }
 
-func (g *globals) summarize(r *build.Report, out string) {
-	s := fmt.Sprintf("%s, %s in %s", plural.Count(r.Confined, "tool"), plural.Count(r.Files, "file"), out)
+func (s *streams) summarize(r *build.Report, out string) {
+	text := fmt.Sprintf("%s, %s in %s", plural.Count(r.Confined, "tool"), plural.Count(r.Files, "file"), out)
 	if r.Others > 0 {
-		s += fmt.Sprintf("; %s not run by accessc", plural.Count(r.Others, "tool"))
+		text += fmt.Sprintf("; %s not run by accessc", plural.Count(r.Others, "tool"))
 	}
 	switch {
 	case len(r.Written)+len(r.Removed) == 0:
-		s += "; nothing changed"
+		text += "; nothing changed"
 	case len(r.Removed) > 0:
-		s += fmt.Sprintf("; %d written, %d removed", len(r.Written), len(r.Removed))
+		text += fmt.Sprintf("; %d written, %d removed", len(r.Written), len(r.Removed))
 	default:
-		s += fmt.Sprintf("; %d written", len(r.Written))
+		text += fmt.Sprintf("; %d written", len(r.Written))
 	}
-	fmt.Fprintln(g.stderr, s)
+	fmt.Fprintln(s.stderr, text)
 }
 
 // report prints findings in a format: text on stderr, the formats for programs on stdout.

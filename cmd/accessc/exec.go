@@ -15,7 +15,6 @@ import (
 	"github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/hostview"
-	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/gate/seat"
@@ -28,7 +27,6 @@ import (
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irjson"
 )
 
 // execCmd is "accessc exec".
@@ -184,7 +182,7 @@ func (c *execCmd) fromArtifact(g *globals) error {
 	}
 	return early.Start(early.Artifact{
 		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
-		Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(), Contained: c.Contained,
+		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, version), Contained: c.Contained,
 		Attested: c.attestedArtifact(g),
 	})
 }
@@ -309,10 +307,7 @@ func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) ([]byt
 	if req.Spec, err = start.Parse(text); err != nil || c.Record == "" {
 		return text, err
 	}
-	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
-	req.Record = &start.Recording{
-		File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(text), Ledger: out.Ledger,
-	}
+	req.Record, err = resolved.Recording(c.Record, version, t, out)
 	return text, err
 }
 
@@ -356,41 +351,6 @@ func (c *execCmd) invoke(req *start.Request, res *hostfacts.Result, t *ir.Tool) 
 		}
 	}
 	return nil
-}
-
-// ofArtifact requests the record of a start from an artifact, with the manifest's entry of the
-// tool, if there is a manifest beside it.
-func (c *execCmd) ofArtifact() *start.Recording {
-	if c.Record == "" {
-		return nil
-	}
-	out := &start.Recording{File: c.Record, Accessc: version}
-	manifest := filepath.Join(filepath.Dir(filepath.Dir(c.Artifact)), build.ManifestFile)
-	for _, file := range []string{c.Artifact, manifest} {
-		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-			return out
-		}
-	}
-	data, err := os.ReadFile(c.Artifact)
-	if err != nil {
-		return out
-	}
-	out.Artifact = build.Hash(data)
-	if data, err = os.ReadFile(manifest); err != nil {
-		return out
-	}
-	m, err := build.ParseManifest(data)
-	if err != nil {
-		return out
-	}
-	for _, e := range m.Tools {
-		if e.Name == c.Tool && e.Artifacts[filepath.Base(c.Artifact)] == out.Artifact {
-			out.Policy = e.Hash
-			// The ledger of a manifest that was edited is left out of the record.
-			out.Ledger, _ = backends.Ledger(e.Ledger)
-		}
-	}
-	return out
 }
 
 // named is the tool whose policy holds, none for the default policy.

@@ -10,7 +10,6 @@ import (
 	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/review/asked"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/review/sides"
 	"github.com/accessc/accessc/internal/text/shellword/split"
@@ -87,20 +86,9 @@ func (c *explainCmd) Run(g *globals) error {
 		tools = []*ir.Tool{ir.NewTool("default")}
 		fmt.Fprintln(g.stderr, "no configuration file defines a tool; this is the policy that every command gets")
 	}
-	var policies []*explain.Policy
-	for _, t := range tools {
-		p, err := sides.PolicyOf(t, ir.Facts{Protected: res.Protected(t), Closed: res.Closed(t)})
-		if err != nil {
-			return err
-		}
-		if repo := res.Repository(); repo != nil {
-			p.Repository, p.Secret = repo.Parts(), repo.Secret != ""
-		}
-		p.Program, p.Now = res.ProgramOutside(t), res.NamesNow(t)
-		for _, l := range res.RunLater(t, p.View) {
-			p.Later = append(p.Later, explain.LaterDoc(l))
-		}
-		policies = append(policies, p)
+	policies, err := sides.Policies(res, tools)
+	if err != nil {
+		return err
 	}
 	var sets []*explain.Ruleset
 	if len(c.Tools) == 0 {
@@ -185,16 +173,9 @@ func (c *explainCmd) who(g *globals, res *hostfacts.Result, tools []*ir.Tool) er
 	if err != nil {
 		return usagef("--who %s: %v", c.Who, err)
 	}
-	var all []explain.Who
-	for _, t := range tools {
-		if t.Source.Kind != ir.SourceLocal {
-			continue
-		}
-		a, err := asked.Ask(res, t, q, false)
-		if err != nil {
-			return usagef("--who %s: %v", c.Who, err)
-		}
-		all = append(all, explain.Who{Tool: t.Name, Answer: a})
+	all, err := sides.Answers(res, tools, q)
+	if err != nil {
+		return usagef("--who %s: %v", c.Who, err)
 	}
 	if c.Format == "json" {
 		return g.writeJSON(explain.WhoJSON(all, g.style(g.stdout)))

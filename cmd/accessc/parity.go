@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir"
@@ -39,7 +40,7 @@ func (c *parityCmd) Run(g *globals) error {
 	targets := registry.Every
 	if len(c.Target) > 0 {
 		var err error
-		if targets, err = selectBackends(c.Target); err != nil {
+		if targets, err = build.Select(c.Target); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/propose/allow"
+	"github.com/accessc/accessc/internal/propose/survey"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
@@ -37,7 +38,7 @@ func (s *streams) refused(err error) error {
 	var wrong *config.Mistakes
 	switch {
 	case errors.As(err, &wrong):
-		err = s.sayText(wrong.Findings, wrong.Files, "")
+		err = s.sayText(wrong.Findings, wrong.Files, wrong.Last)
 		fmt.Fprint(s.stderr, wrong.Then)
 		return err
 	case !errors.As(err, &no):
@@ -188,3 +189,16 @@ func (s *streams) agreed(text, question string) error {
 	}
 	return err
 }
+
+// mistaken prints the errors of a configuration, and why they end the command.
+func (s *streams) mistaken(res *hostfacts.Result, why string) error {
+	l := slices.DeleteFunc(slices.Clone(res.Findings), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+	l.Sort()
+	if err := s.sayText(l, res.Files, why); err != nil {
+		return err
+	}
+	return usagef("%s", why)
+}
+
+// writeNew writes a file that is not there yet, and leaves none after an error. hint is for a user who has one.
+func writeNew(path, text, hint string) error { return survey.WriteNew(path, text, hint) }

@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/review/tested"
 	"github.com/accessc/accessc/internal/text/oserr"
 )
 
@@ -38,15 +38,11 @@ func (c *testCmd) keys(g *globals) ([]attest.Private, error) {
 
 // attest writes which tests the kernel held, also where one failed. Where no kernel was asked there is nothing
 // to attest.
-func (c *testCmd) attest(g *globals, opts hostfacts.Options, run testRun, keys []attest.Private) error {
-	if len(keys) == 0 || run.unheld || len(run.doc.Tests) == 0 {
+func (c *testCmd) attest(g *globals, opts hostfacts.Options, run *tested.Run, keys []attest.Private) error {
+	if len(keys) == 0 || run.Missed || len(run.Doc.Tests) == 0 {
 		return nil
 	}
-	var cases []attest.Case
-	for _, x := range run.doc.Tests {
-		cases = append(cases, caseOf(x))
-	}
-	data, err := attested.Signing{Keys: keys, Project: c.Project, Accessc: version}.Summarize(opts, c.Accept, cases)
+	data, err := attested.Signing{Keys: keys, Project: c.Project, Accessc: version}.Summarize(opts, c.Accept, run.Cases())
 	var mistake usageError
 	if errors.As(err, &mistake) {
 		return err
@@ -62,16 +58,4 @@ func (c *testCmd) attest(g *globals, opts hostfacts.Options, run testRun, keys [
 	}
 	fmt.Fprintf(g.stderr, "attested in %s\n", c.Attestation)
 	return nil
-}
-
-// caseOf is a test as an attestation has it.
-func caseOf(x explain.TestedDoc) attest.Case {
-	out := attest.Case{Tool: x.Tool, Expect: x.Expect, Question: x.Question, Holds: x.Holds, Note: x.Error}
-	if x.Answer != nil {
-		out.Policy = x.Answer.Verdict
-	}
-	if k := x.Kernel; k != nil {
-		out.Kernel, out.Errno, out.Note, out.Holds = k.Verdict, k.Errno, k.Note, x.Holds && k.Holds
-	}
-	return out
 }

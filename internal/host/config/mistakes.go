@@ -9,8 +9,8 @@ import (
 type Mistakes struct {
 	Findings diag.List
 	Files    source.Files
-	// Then is said behind them.
-	Then string
+	// Last ends the summary, Then is said behind it.
+	Last, Then string
 }
 
 // Error implements error.

@@ -8,9 +8,11 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/review/asked"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
@@ -113,4 +115,40 @@ func PolicyOf(t *ir.Tool, facts ir.Facts) (*explain.Policy, error) {
 		p.Traps = spec.Supervision.Traps
 	}
 	return p, err
+}
+
+// Policies are those of tools as this host has them.
+func Policies(res *hostfacts.Result, tools []*ir.Tool) ([]*explain.Policy, error) {
+	var out []*explain.Policy
+	for _, t := range tools {
+		p, err := PolicyOf(t, ir.Facts{Protected: res.Protected(t), Closed: res.Closed(t)})
+		if err != nil {
+			return nil, err
+		}
+		if repo := res.Repository(); repo != nil {
+			p.Repository, p.Secret = repo.Parts(), repo.Secret != ""
+		}
+		p.Program, p.Now = res.ProgramOutside(t), res.NamesNow(t)
+		for _, l := range res.RunLater(t, p.View) {
+			p.Later = append(p.Later, explain.LaterDoc(l))
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Answers puts one question to many tools. Those that accessc does not confine have no answer.
+func Answers(res *hostfacts.Result, tools []*ir.Tool, q resolve.Question) ([]explain.Who, error) {
+	var all []explain.Who
+	for _, t := range tools {
+		if t.Source.Kind != ir.SourceLocal {
+			continue
+		}
+		a, err := asked.Ask(res, t, q, false)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, explain.Who{Tool: t.Name, Answer: a})
+	}
+	return all, nil
 }
