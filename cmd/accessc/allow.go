@@ -66,7 +66,7 @@ func (c *allowCmd) Run(g *globals) error {
 
 // once plans, asks and writes.
 func (c *allowCmd) once(g *globals, layer ir.Layer, confirmed *string) error {
-	p, err := g.planner(allow.Request{Layer: layer, Tool: c.Tool})
+	p, err := planner(g, allow.Request{Layer: layer, Tool: c.Tool})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,8 @@ func (c *allowCmd) once(g *globals, layer ir.Layer, confirmed *string) error {
 		fmt.Fprint(g.stderr, plan.Reach.Text())
 		return nil
 	}
-	text := fmt.Sprintf("\n%s would be granted, in %s:\n\n  %s\n\n%s\n", c.Tool, plan.Name, strings.Join(plan.Rules, "\n  "), plan.Reach.Text())
+	text := fmt.Sprintf("\n%s would be granted, in %s:\n\n  %s\n\n%s\n", c.Tool, plan.Name,
+		strings.Join(plan.Rules, "\n  "), plan.Reach.Text())
 	if !c.Yes && text != *confirmed {
 		if err := g.agreed(text, "Allow?"); err != nil {
 			return err
@@ -108,15 +109,17 @@ func (c *allowCmd) once(g *globals, layer ir.Layer, confirmed *string) error {
 	if err := plan.Apply(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(g.stderr, "%s:\n  %s\n%s", visible.Text(plan.Name), visible.Lines(strings.Join(plan.Rules, "\n  ")), visible.Lines(plan.Reach.Text()))
+	fmt.Fprintf(g.stderr, "%s:\n  %s\n%s", visible.Text(plan.Name), visible.Lines(strings.Join(plan.Rules, "\n  ")),
+		visible.Lines(plan.Reach.Text()))
 	if len(plan.Approve) > 0 {
-		fmt.Fprintf(g.stderr, "the rule counts once you have approved where it leads: %s\n", visible.Text(allow.ApproveCommand(slices.Sorted(maps.Keys(plan.Approve)))))
+		fmt.Fprintf(g.stderr, "the rule counts once you have approved where it leads: %s\n",
+			visible.Text(allow.ApproveCommand(slices.Sorted(maps.Keys(plan.Approve)))))
 	}
 	return nil
 }
 
 // planner prepares additions to a layer.
-func (g *globals) planner(req allow.Request) (*allow.Planner, error) {
+func planner(g *globals, req allow.Request) (*allow.Planner, error) {
 	opts, err := g.asking().options(true, hostfacts.Platform())
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (c *approvalsCmd) Run(g *globals) error {
 	if len(c.Forget) > 0 || c.ForgetAnswers {
 		return c.forget(g)
 	}
-	res, err := g.bindings()
+	res, err := bindings(g)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ Exit status: 0 if all of them are approved now, 1 if not.`
 
 // Run implements the command.
 func (c *approveCmd) Run(g *globals) error {
-	res, err := g.bindings()
+	res, err := bindings(g)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (s *streams) sayBinding(what string, b compiler.Binding) {
 
 // bindings compiles to find the external rules. Findings about dropped rules are not printed,
 // since the caller handles them; mistakes of the configuration stop it.
-func (g *globals) bindings() (*hostfacts.Result, error) {
+func bindings(g *globals) (*hostfacts.Result, error) {
 	res, err := g.here()
 	if err == nil && res.Findings.Failed() {
 		err = g.sayText(res.Findings, res.Files, "")

@@ -42,7 +42,7 @@ func (c *buildCmd) sign(g *globals, res *hostfacts.Result) (*attested.Signing, e
 	if err != nil || c.Resolve || c.Local {
 		return s, err // no revision has these layers
 	}
-	s.Revision, err = g.sides().Head(res)
+	s.Revision, err = reader(g).Head(res)
 	return s, err
 }
 
@@ -53,7 +53,13 @@ func (g *globals) signersOf(root string) (signers.Policy, error) {
 }
 
 // attestation holds a configured start to its attestation, if there has to be one.
-func (c *execCmd) attestation(g *globals, opts hostfacts.Options, res *hostfacts.Result, t *ir.Tool, artifact []byte) error {
+func (c *execCmd) attestation(
+	g *globals,
+	opts hostfacts.Options,
+	res *hostfacts.Result,
+	t *ir.Tool,
+	artifact []byte,
+) error {
 	root := filepath.FromSlash(res.Resolver.Root)
 	p, err := g.signersOf(root)
 	if err != nil {
@@ -66,7 +72,14 @@ func (c *execCmd) attestation(g *globals, opts hostfacts.Options, res *hostfacts
 	if c.Command {
 		return usagef("an attestation is required%s, and none is about a command that the caller chooses", byFile(by))
 	}
-	s := attested.Start{Options: opts, Result: res, Tool: t, Artifact: artifact, Portable: c.Means == meansBubblewrap, File: c.Attestation}
+	s := attested.Start{
+		Options:  opts,
+		Result:   res,
+		Tool:     t,
+		Artifact: artifact,
+		Portable: c.Means == meansBubblewrap,
+		File:     c.Attestation,
+	}
 	if err := s.Check(p); err != nil {
 		return &start.Error{Code: start.CodeFailed, Err: fmt.Errorf("%w%s", err, byFile(by))}
 	}
@@ -81,7 +94,9 @@ func (g *globals) unattested(res *hostfacts.Result, t *ir.Tool) error {
 		return err
 	}
 	if by := attested.Required(p, root, t.Name); by != "" {
-		return usagef("%s requires an attestation of %s; only accessc exec, serve and package sandbox start tools by one", by, t.Name)
+		return usagef("%s requires an attestation of %s; only accessc exec, serve and package sandbox start tools "+
+			"by one",
+			by, t.Name)
 	}
 	return nil
 }

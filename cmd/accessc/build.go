@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/compiler/diag"
@@ -10,6 +12,7 @@ import (
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
@@ -87,7 +90,7 @@ func (c *buildCmd) Run(g *globals) error {
 	}
 	g.summarize(report, c.Out)
 	if g.Shared {
-		g.sayLeftOut(res)
+		sayLeftOut(g, res)
 	}
 	return nil
 }
@@ -153,7 +156,8 @@ func (c *buildCmd) check(g *globals, res *hostfacts.Result, req build.Request, d
 	if len(changes) == 1 {
 		verb = "differs"
 	}
-	fmt.Fprintf(g.stderr, "%s in %s %s from the configuration; run accessc build\n", plural.Count(len(changes), "file"), c.Out, verb)
+	fmt.Fprintf(g.stderr, "%s in %s %s from the configuration; run accessc build\n",
+		plural.Count(len(changes), "file"), c.Out, verb)
 	return exit(exitFindings)
 }
 
@@ -180,9 +184,9 @@ func (g *globals) report(format string, l diag.List, lines diag.Lines, last stri
 	case diag.FormatJSON:
 		err = diag.WriteJSON(g.stdout, l, lines)
 	case diag.FormatSARIF:
-		err = diag.WriteSARIF(g.stdout, l, g.places(""))
+		err = diag.WriteSARIF(g.stdout, l, g.config().Places(""))
 	case diag.FormatGitHub:
-		err = diag.WriteGitHub(g.stdout, l, g.places(""))
+		err = diag.WriteGitHub(g.stdout, l, g.config().Places(""))
 	case diag.FormatText:
 		return g.sayText(l, lines, last)
 	}
@@ -190,4 +194,21 @@ func (g *globals) report(format string, l diag.List, lines diag.Lines, last stri
 		return exit(exitFindings)
 	}
 	return err
+}
+
+// sayLeftOut names the layers that there are and that a compilation left out.
+func sayLeftOut(g *globals, res *hostfacts.Result) {
+	var names []string
+	for path, name := range map[string]string{
+		userdir.UserConfig(): "your own layer",
+		res.LocalPath():      ".accessc/local.toml",
+	} {
+		if _, err := os.Stat(path); err == nil && !(res.Tracked && path == res.LocalPath()) {
+			names = append(names, name)
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		fmt.Fprintf(g.stderr, "left out, since not committed: %s; --local compiles them as well\n",
+			strings.Join(names, ", "))
+	}
 }

@@ -113,7 +113,7 @@ func (c *canCmd) stream(g *globals) error {
 	if len(c.Words) > 0 {
 		return usagef("--stdin takes questions from the standard input, found %q as well", strings.Join(c.Words, " "))
 	}
-	of, err := g.watch()
+	of, err := watch(g)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (c *canCmd) stream(g *globals) error {
 }
 
 // watch compiles for answers about this host, which go on after the configuration has changed.
-func (g *globals) watch() (*config.Watched, error) {
+func watch(g *globals) (*config.Watched, error) {
 	w, err := config.Watch(g.config(), filepath.Join("access", build.AttestationFile))
 	return w, g.refused(err)
 }

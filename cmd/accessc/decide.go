@@ -45,7 +45,7 @@ func (c *decideCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	res, err := g.compileRulesets(c.Tool)
+	res, err := c.compile(g)
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func (c *decideCmd) by() asked.DecideBy {
 	return asked.DecideBy{Ruleset: c.Ruleset, Tool: c.Tool, Shell: c.Shell, Cwd: c.Cwd, Operation: c.Operation}
 }
 
-// compileRulesets compiles for questions about rulesets and a tool, and says what is wrong
+// compile compiles for questions about rulesets and a tool, and says what is wrong
 // with them.
-func (g *globals) compileRulesets(tool string) (*hostfacts.Result, error) {
+func (c *decideCmd) compile(g *globals) (*hostfacts.Result, error) {
 	opts, err := g.asking().options(true)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (g *globals) compileRulesets(tool string) (*hostfacts.Result, error) {
 	if err != nil {
 		return nil, usageError{Err: err}
 	}
-	return res, g.sayRulesets(res, tool)
+	return res, g.sayRulesets(res, c.Tool)
 }
 
 // sayRulesets prints the errors of rulesets and of a tool. The error is a usage status: a mistake
@@ -122,7 +122,7 @@ func (c *decideCmd) stream(g *globals) error {
 	if len(c.Words) > 0 {
 		return usagef("--stdin takes operations from the standard input, found %q as well", strings.Join(c.Words, " "))
 	}
-	of, err := g.watch()
+	of, err := watch(g)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (c *denialsCmd) Run(g *globals) error {
 	}
 	if !k.Unnamed && !k.Unwatched {
 		layer, _ := ir.ParseLayer(c.Layer)
-		p, err := g.planner(allow.Request{Layer: layer, Tool: k.Tool})
+		p, err := planner(g, allow.Request{Layer: layer, Tool: k.Tool})
 		if errors.Is(err, allow.ErrNoTool) && c.Format == "text" {
 			fmt.Fprint(g.stdout, visible.Lines(doc.Listed()))
 			fmt.Fprintf(g.stderr, "nothing is proposed: %s ran under the default policy; rules would stand in a table of its own, such as [servers.%s] of an MCP server\n",
@@ -93,6 +93,9 @@ func (c *denialsCmd) nothing(g *globals) error {
 		fmt.Fprintln(g.stderr, "no refusals are kept: on this system accessc becomes the tool, and sees nothing of it")
 		return nil
 	}
-	fmt.Fprintf(g.stderr, "no refusals are kept: it has not run here, or not since its state was cleared. accessc exec --trace %s starts it under a supervisor that sees every refusal, slower\n", visible.Line(name))
+	fmt.Fprintf(g.stderr,
+		"no refusals are kept: it has not run here, or not since its state was cleared. accessc exec --trace %s "+
+			"starts it under a supervisor that sees every refusal, slower\n",
+		visible.Line(name))
 	return nil
 }

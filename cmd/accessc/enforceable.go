@@ -46,8 +46,8 @@ func (c *checkCmd) enforceable(g *globals, res *hostfacts.Result) error {
 	return nil
 }
 
-// unmet returns the requirements of one policy that this host does not meet, and those of them that the policy accepts. An error of
-// package start says why this host never starts the tool by these means.
+// unmet returns the requirements of one policy that this host does not meet, and those of them that the policy
+// accepts. An error of package start says why this host never starts the tool by these means.
 func (c *checkCmd) unmet(res *hostfacts.Result, t *ir.Tool) (gaps []start.Gap, accepted []string, err error) {
 	if c.Means == meansBubblewrap {
 		data, err := resolved.Wrapped(res, t, res.Facts(t))

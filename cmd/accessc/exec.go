@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -96,35 +97,8 @@ Gaps that --accept and access.accept take, and their effect:
 
 // Run implements the command. It returns only when the tool did not start.
 func (c *execCmd) Run(g *globals) error {
-	if err := checkAccept(c.Accept); err != nil {
+	if err := c.check(); err != nil {
 		return notStarted(err)
-	}
-	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
-		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
-	}
-	if err := c.checkAsk(); err != nil {
-		return notStarted(err)
-	}
-	if err := c.checkMeans(); err != nil {
-		return notStarted(err)
-	}
-	if c.Evidence != "" && !c.Trace {
-		return notStarted(usagef("--evidence needs --trace: without it accessc sees only a part of what the tool does"))
-	}
-	if c.For < 0 || c.For > 0 && !c.Trace {
-		return notStarted(usagef("--for needs --trace, and a positive duration: otherwise accessc may become the tool"))
-	}
-	if c.Under != "" && (!c.Command || c.Artifact != "") {
-		return notStarted(usagef("--tool needs --command, and the configuration: an artifact has one tool"))
-	}
-	if len(c.Preset) > 0 && (!c.Command || c.Artifact != "") {
-		return notStarted(usagef("--preset needs --command, and the configuration; a tool names its presets in access.extends"))
-	}
-	if c.Session != "" && c.Artifact != "" {
-		return notStarted(usagef("--session needs the configuration: an artifact has no constraints"))
-	}
-	if c.Artifact != "" && c.Trace {
-		return notStarted(usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by"))
 	}
 	if c.Artifact != "" && !c.Command {
 		return c.fromArtifact(g)
@@ -136,7 +110,8 @@ func (c *execCmd) Run(g *globals) error {
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	req := start.Request{
 		Dir: cwd, Args: c.Args, Call: call, Accept: c.Accept,
-		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary, Evidence: c.Evidence, For: c.For,
+		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary, Evidence: c.Evidence,
+		For:   c.For,
 		Again: early.Traced(c.again()),
 	}
 	defer func() {
@@ -155,6 +130,35 @@ func (c *execCmd) Run(g *globals) error {
 		return err
 	}
 	return early.ByWhichRule(err, req.Spec, c.Tool)
+}
+
+// check refuses flags that do not go together, or not on this system.
+func (c *execCmd) check() error {
+	if err := checkAccept(c.Accept); err != nil {
+		return err
+	}
+	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
+		return usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees " +
+			"nothing of it")
+	}
+	if err := cmp.Or(c.checkAsk(), c.checkMeans()); err != nil {
+		return err
+	}
+	switch {
+	case c.Evidence != "" && !c.Trace:
+		return usagef("--evidence needs --trace: without it accessc sees only a part of what the tool does")
+	case c.For < 0 || c.For > 0 && !c.Trace:
+		return usagef("--for needs --trace, and a positive duration: otherwise accessc may become the tool")
+	case c.Under != "" && (!c.Command || c.Artifact != ""):
+		return usagef("--tool needs --command, and the configuration: an artifact has one tool")
+	case len(c.Preset) > 0 && (!c.Command || c.Artifact != ""):
+		return usagef("--preset needs --command, and the configuration; a tool names its presets in access.extends")
+	case c.Session != "" && c.Artifact != "":
+		return usagef("--session needs the configuration: an artifact has no constraints")
+	case c.Artifact != "" && c.Trace:
+		return usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by")
+	}
+	return nil
 }
 
 // again is the tool of the configuration that is started, empty for a command without one.
@@ -181,9 +185,11 @@ func (c *execCmd) fromArtifact(g *globals) error {
 		}
 	}
 	return early.Start(early.Artifact{
-		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
-		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, version), Contained: c.Contained,
-		Attested: c.attestedArtifact(g),
+		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call,
+		Accept: c.Accept, Args: c.Args,
+		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, version),
+		Contained: c.Contained,
+		Attested:  c.attestedArtifact(g),
 	})
 }
 
@@ -268,17 +274,23 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if c.Ask {
 		return c.asks(g, req, t, facts, opts)
 	}
-	if c.Trace {
-		req.Trace = true
-		return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
+	return c.traces(req, t, facts)
+}
+
+// traces has every call that could be refused sent to the supervisor, if that is wanted.
+func (c *execCmd) traces(req *start.Request, t *ir.Tool, facts ir.Facts) error {
+	if !c.Trace {
+		return nil
 	}
-	return nil
+	req.Trace = true
+	return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
 }
 
 // keeps reports whether the compilation is one that a later start of the tool may ask for: those
 // with more to compile than a specification compile each time.
 func (c *execCmd) keeps() bool {
-	return !c.NoCache && c.Means == meansLandlock && !c.Command && !c.Trace && !c.Ask && c.Session == "" && c.Record == ""
+	return !c.NoCache && c.Means == meansLandlock && !c.Command && !c.Trace && !c.Ask && c.Session == "" &&
+		c.Record == ""
 }
 
 // keep leaves the compilation to later starts. One with anything to say, or to ask, is not kept. A
@@ -374,7 +386,8 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 			return nil, ir.Facts{}, usagef("%w; accessc init --agent %s writes it", err, agent)
 		}
 		if program, none := exec.LookPath(name); err != nil && !c.Command && none == nil {
-			return nil, ir.Facts{}, usagef("%w; accessc run %s starts the program %s", err, shellword.Quote(name), program)
+			return nil, ir.Facts{}, usagef("%w; accessc run %s starts the program %s", err, shellword.Quote(name),
+				program)
 		}
 		if err != nil {
 			return nil, ir.Facts{}, err

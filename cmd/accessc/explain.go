@@ -196,11 +196,11 @@ func (c *explainCmd) diff(g *globals) error {
 	if len(c.Tools) == 0 && sides.Bare(root) {
 		return usagef("%s is a bare repository, which has no work tree to compare with: name both sides", root)
 	}
-	old, err := g.sides().Read(c.Diff)
+	old, err := reader(g).Read(c.Diff)
 	if err != nil {
 		return g.refused(err)
 	}
-	new, err := g.sides().Read(c.newSide())
+	new, err := reader(g).Read(c.newSide())
 	if err != nil {
 		return g.refused(err)
 	}
@@ -220,8 +220,11 @@ func (c *explainCmd) diff(g *globals) error {
 		return err
 	}
 	switch {
-	case c.fails("widened") && explain.Widened(found), c.fails("may") && explain.WidenedLive(found), c.fails("any") && len(explain.Differing(found)) > 0,
-		c.fails("settings") && explain.OtherSettings(found), c.fails("refused") && explain.NewlyRefused(replayed):
+	case c.fails("widened") && explain.Widened(found),
+		c.fails("may") && explain.WidenedLive(found),
+		c.fails("any") && len(explain.Differing(found)) > 0,
+		c.fails("settings") && explain.OtherSettings(found),
+		c.fails("refused") && explain.NewlyRefused(replayed):
 		return exit(exitWidened)
 	default:
 		return nil
@@ -256,9 +259,9 @@ func (c *explainCmd) writeChanges(g *globals, found []explain.Change, replayed [
 	case c.HTML:
 		return explain.ChangesHTML(g.stdout, found)
 	case c.Format == "sarif":
-		return explain.ChangesSARIF(g.stdout, found, c.severities(), g.places(c.newSide()))
+		return explain.ChangesSARIF(g.stdout, found, c.severities(), g.config().Places(c.newSide()))
 	case c.Format == "github":
-		return explain.ChangesGitHub(g.stdout, found, c.severities(), g.places(c.newSide()))
+		return explain.ChangesGitHub(g.stdout, found, c.severities(), g.config().Places(c.newSide()))
 	case c.Format == "json":
 		doc := explain.ChangesJSON(found)
 		if c.Runs != "" {
@@ -302,7 +305,7 @@ func (c *explainCmd) print(g *globals, p *explain.Group, s explain.Style) {
 	}
 }
 
-// sides reads sides of a comparison.
-func (g *globals) sides() sides.Reader {
+// reader reads sides of a comparison.
+func reader(g *globals) sides.Reader {
 	return sides.Reader{Config: g.asking().config(), Notes: g.stderr}
 }

@@ -121,7 +121,8 @@ func (c *fleetCmd) status(g *globals, f *fleet.Fleet) error {
 	}
 	switch {
 	case s.Problems > 0:
-		fmt.Fprintf(g.stderr, "%s in %s; accessc verify says more about one of them\n", plural.Count(s.Problems, "problem"), strings.Join(c.Dirs, ", "))
+		fmt.Fprintf(g.stderr, "%s in %s; accessc verify says more about one of them\n",
+			plural.Count(s.Problems, "problem"), strings.Join(c.Dirs, ", "))
 		return exit(exitFindings)
 	case c.FailOn == "granted" && len(f.Answers) > 0:
 		return exit(exitFindings)

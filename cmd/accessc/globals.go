@@ -1,14 +1,9 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"slices"
-	"strings"
-
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -67,22 +62,6 @@ func (g *globals) committed() *globals {
 	return &out
 }
 
-// sayLeftOut names the layers that there are and that a compilation left out.
-func (g *globals) sayLeftOut(res *hostfacts.Result) {
-	var names []string
-	for path, name := range map[string]string{
-		userdir.UserConfig(): "your own layer",
-		res.LocalPath():      ".accessc/local.toml",
-	} {
-		if _, err := os.Stat(path); err == nil && !(res.Tracked && path == res.LocalPath()) {
-			names = append(names, name)
-		}
-	}
-	if slices.Sort(names); len(names) > 0 {
-		fmt.Fprintf(g.stderr, "left out, since not committed: %s; --local compiles them as well\n", strings.Join(names, ", "))
-	}
-}
-
 // compile reads and checks the configuration and says on stderr what is wrong with it,
 // for some tools or for all. The error is an exit status when a finding stops the run.
 func (g *globals) compile(resolve bool, tools ...string) (*hostfacts.Result, error) {
@@ -120,3 +99,6 @@ func (g *globals) compileFor(tools ...string) (*hostfacts.Result, error) {
 	}
 	return res, g.sayErrors(res, tools...)
 }
+
+// canonical is a directory without symlinks, as it stands if it is not there.
+func canonical(dir string) string { return workspace.Canonical(dir) }

@@ -95,7 +95,17 @@ func (c *grantsListCmd) Run(g *globals) error {
 			rows = append(rows, append(run, "asks", strconv.Itoa(q.ID), q.Operation, q.Path, "may: "+q.Rule))
 		}
 		for _, x := range r.Grants {
-			rows = append(rows, append(run, string(x.Answer), strconv.Itoa(x.ID), strings.Join(x.Rules, ", "), x.Given.Local().Format("15:04:05"), "may: "+x.May))
+			rows = append(
+				rows,
+				append(
+					run,
+					string(x.Answer),
+					strconv.Itoa(x.ID),
+					strings.Join(x.Rules, ", "),
+					x.Given.Local().Format("15:04:05"),
+					"may: "+x.May,
+				),
+			)
 		}
 		if len(r.Pending)+len(r.Grants) == 0 {
 			rows = append(rows, append(run, "nothing granted"))

@@ -146,7 +146,16 @@ func (c *homeClearCmd) Run(g *globals) error {
 func homesText(homes []userdir.PrivateHome) string {
 	var rows [][]string
 	for _, h := range homes {
-		rows = append(rows, []string{h.Tool, explain.Bytes(h.Bytes), plural.Count(h.Files, "file"), h.Changed.Local().Format(time.DateOnly), h.Path})
+		rows = append(
+			rows,
+			[]string{
+				h.Tool,
+				explain.Bytes(h.Bytes),
+				plural.Count(h.Files, "file"),
+				h.Changed.Local().Format(time.DateOnly),
+				h.Path,
+			},
+		)
 	}
 	return explain.Table(rows)
 }

@@ -232,7 +232,8 @@ func (l *learner) apply(f *learn.Learned) error {
 	var mistake usageError
 	switch {
 	case errors.As(err, &mistake) && errors.Is(mistake.Err, prompt.ErrNone):
-		fmt.Fprintf(l.g.stderr, "external rules take effect once their targets are approved: accessc approve %s\n", visible.Text(strings.Join(paths, " ")))
+		fmt.Fprintf(l.g.stderr, "external rules take effect once their targets are approved: accessc approve %s\n",
+			visible.Text(strings.Join(paths, " ")))
 		return nil
 	case errors.As(err, &refused):
 		return nil // it was said, and the rules stay without effect

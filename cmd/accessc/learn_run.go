@@ -56,7 +56,9 @@ const maxAgain = 3
 
 // again asks whether to run the command once more; --yes answers. Without a terminal it is not.
 func (l *learner) again(status int) bool {
-	text := fmt.Sprintf("the command ended with status %d; the rules permit more by now, so it shows more if it runs again", status)
+	text := fmt.Sprintf("the command ended with status %d; the rules permit more by now, so it shows more if it "+
+		"runs again",
+		status)
 	if l.cmd.Yes {
 		fmt.Fprintln(l.g.stderr, text)
 		return true

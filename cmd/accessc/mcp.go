@@ -71,7 +71,8 @@ func (c *mcpCmd) prepare(g *globals) (*seat.Seat, *mcp.Session, error) {
 		return nil, nil, err
 	}
 	if !named {
-		fmt.Fprintf(g.stderr, "accessc: no [%s.%s] in the configuration: the default policy holds\n", ir.ServersTable, t.Name)
+		fmt.Fprintf(g.stderr, "accessc: no [%s.%s] in the configuration: the default policy holds\n", ir.ServersTable,
+			t.Name)
 	}
 	if t.Constraints != nil && t.Constraints.Forbidden {
 		return nil, nil, usagef("the constraints of %s forbid it: %s", t.Name, t.Constraints.Origin)
@@ -92,7 +93,8 @@ func (c *mcpCmd) prepare(g *globals) (*seat.Seat, *mcp.Session, error) {
 		return nil, nil, err
 	}
 	return s, mcp.NewSession(&mcp.Policy{
-		Server: t.Name, Judge: s.Judge, Commands: seat.NewActions(res, s.Judge, res.Facts(t).Program, rules), Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name),
+		Server: t.Name, Judge: s.Judge, Commands: seat.NewActions(res, s.Judge, res.Facts(t).Program, rules),
+		Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name),
 	}, made, s.Log), nil
 }
 

@@ -19,7 +19,8 @@ func (c *execCmd) checkMeans() error {
 		return nil
 	}
 	if c.Artifact != "" || c.Trace || c.Ask || c.Report != "" || c.Record != "" {
-		return usagef("--means bubblewrap compiles the policy and has no supervisor: leave out --artifact, --trace, --ask, --report and --record")
+		return usagef("--means bubblewrap compiles the policy and has no supervisor: leave out --artifact, " +
+			"--trace, --ask, --report and --record")
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ filter that accessc cannot work under. config.json.orig keeps the bundle's own; 
 // Run implements the command.
 func (c *ociCmd) Run(g *globals) error {
 	if hostfacts.Platform() != ir.Linux {
-		return usagef("containers with accessc inside are Linux's; run it there, or in the machine that runs your containers")
+		return usagef("containers with accessc inside are Linux's; run it there, or in the machine that runs your " +
+			"containers")
 	}
 	if err := checkAccept(c.Accept); err != nil {
 		return err
@@ -81,7 +82,8 @@ func (c *ociCmd) Run(g *globals) error {
 	if err := b.Write(d); err != nil {
 		return fmt.Errorf("%s is as it was: %w", b.File(bundle.ConfigFile), err)
 	}
-	fmt.Fprintf(g.stderr, "%s starts %s; %s has the configuration before\n", b.File(bundle.ConfigFile), t.Name, bundle.OriginalFile)
+	fmt.Fprintf(g.stderr, "%s starts %s; %s has the configuration before\n", b.File(bundle.ConfigFile), t.Name,
+		bundle.OriginalFile)
 	return nil
 }
 

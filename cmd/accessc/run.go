@@ -68,7 +68,8 @@ func (c *runCmd) Run(g *globals) error {
 		return c.print(g, lists, words)
 	}
 	e := execCmd{
-		Command: true, Under: c.Under, Preset: c.Preset, Accept: c.Accept, Means: meansLandlock, Report: c.Report, Trace: c.Trace,
+		Command: true, Under: c.Under, Preset: c.Preset, Accept: c.Accept, Means: meansLandlock, Report: c.Report,
+		Trace:     c.Trace,
 		NoSummary: c.NoSummary, NoPrompt: c.NoPrompt, Tool: words[0], Args: words[1:], lists: lists,
 	}
 	return e.Run(g)
@@ -84,7 +85,8 @@ func (c *runCmd) print(g *globals, lists []config.List, words []string) error {
 		for i, w := range words {
 			quoted[i] = tomltext.String(w)
 		}
-		fmt.Fprintf(&b, "source = \"local\"\ncommand = { program = %s, args = [%s] }\n", quoted[0], strings.Join(quoted[1:], ", "))
+		fmt.Fprintf(&b, "source = \"local\"\ncommand = { program = %s, args = [%s] }\n", quoted[0],
+			strings.Join(quoted[1:], ", "))
 	}
 	if len(c.Preset) > 0 {
 		_, sets, err := config.Extending(c.Preset, name, nil)

@@ -65,7 +65,11 @@ func (s *streams) sayErrors(res *hostfacts.Result, tools ...string) error {
 			fmt.Fprintln(s.stderr, fitted(s.stderr, line))
 		}
 	}
-	return s.sayText(slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error }), res.Files, "")
+	return s.sayText(
+		slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error }),
+		res.Files,
+		"",
+	)
 }
 
 // fitted is a text without colours with lines of accessc's own where the terminal would begin further ones: a name with

@@ -42,7 +42,15 @@ func (c *testCmd) attest(g *globals, opts hostfacts.Options, run *tested.Run, ke
 	if len(keys) == 0 || run.Missed || len(run.Doc.Tests) == 0 {
 		return nil
 	}
-	data, err := attested.Signing{Keys: keys, Project: c.Project, Accessc: version}.Summarize(opts, c.Accept, run.Cases())
+	data, err := attested.Signing{
+		Keys:    keys,
+		Project: c.Project,
+		Accessc: version,
+	}.Summarize(
+		opts,
+		c.Accept,
+		run.Cases(),
+	)
 	var mistake usageError
 	if errors.As(err, &mistake) {
 		return err

@@ -105,7 +105,7 @@ func (c *verifyCmd) Run(g *globals) error {
 
 // wider compares the manifest with another side.
 func (c *verifyCmd) wider(g *globals, m *build.Manifest) ([]explain.Widening, error) {
-	old, err := g.sides().Read(c.Against)
+	old, err := reader(g).Read(c.Against)
 	if err != nil {
 		return nil, g.refused(err)
 	}
@@ -117,14 +117,21 @@ func (c *verifyCmd) wider(g *globals, m *build.Manifest) ([]explain.Widening, er
 	return explain.Widenings(found), err
 }
 
-func (c *verifyCmd) print(g *globals, m *build.Manifest, said *attested.Attested, problems []build.Problem, wider []explain.Widening) error {
+func (c *verifyCmd) print(
+	g *globals,
+	m *build.Manifest,
+	said *attested.Attested,
+	problems []build.Problem,
+	wider []explain.Widening,
+) error {
 	files := 0
 	for _, e := range m.Tools {
 		files += len(e.Artifacts)
 	}
 	if c.Format == "json" {
 		doc := verifyDoc{
-			Version: explain.FormatVersion, Manifest: c.Manifest, Form: m.Form, Tools: len(m.Tools), Artifacts: files, Attested: said,
+			Version: explain.FormatVersion, Manifest: c.Manifest, Form: m.Form, Tools: len(m.Tools), Artifacts: files,
+			Attested: said,
 			Problems: []problemDoc{}, Widenings: explain.WideningsJSON(wider),
 		}
 		for _, p := range problems {
@@ -147,9 +154,11 @@ func (c *verifyCmd) print(g *globals, m *build.Manifest, said *attested.Attested
 		if len(problems) > 1 {
 			do = "do"
 		}
-		fmt.Fprintf(g.stderr, "%s: %s %s not match; build again, or find out why it changed\n", c.Manifest, plural.Count(len(problems), "thing"), do)
+		fmt.Fprintf(g.stderr, "%s: %s %s not match; build again, or find out why it changed\n", c.Manifest,
+			plural.Count(len(problems), "thing"), do)
 	case len(wider) > 0:
-		fmt.Fprintf(g.stderr, "%s: %s match; %s wider than in %s\n", c.Manifest, what, are(len(wider), "thing"), c.Against)
+		fmt.Fprintf(g.stderr, "%s: %s match; %s wider than in %s\n", c.Manifest, what, are(len(wider), "thing"),
+			c.Against)
 	default:
 		fmt.Fprintf(g.stderr, "%s: %s match\n", c.Manifest, what)
 	}

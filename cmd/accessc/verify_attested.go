@@ -20,8 +20,10 @@ func (c *verifyCmd) attested(g *globals, m *build.Manifest, hash string) (*attes
 		return nil, nil, err
 	}
 	want := attested.Expected{
-		Manifest: c.Manifest, Attestation: c.attestation(), Summary: c.Summary, Project: c.Project, Revision: c.Revision,
-		MinSerial: c.MinSerial, Judge: judge, Commit: func(revision string) (string, error) { return c.commit(g, revision) },
+		Manifest: c.Manifest, Attestation: c.attestation(), Summary: c.Summary, Project: c.Project,
+		Revision:  c.Revision,
+		MinSerial: c.MinSerial, Judge: judge,
+		Commit: func(revision string) (string, error) { return c.commit(g, revision) },
 	}
 	return want.Check(m, hash)
 }
@@ -54,7 +56,8 @@ func (c *verifyCmd) judge(g *globals) (attested.Judge, error) {
 	case c.Signers && len(c.Key) > 0:
 		return nil, usagef("--key and --signers are two ways to say who may sign; leave one out")
 	case !c.Signers && len(c.Key) == 0:
-		if c.Threshold != 0 || c.Attestation != "" || c.Project != "" || c.Revision != "" || c.Summary != "" || c.MinSerial != 0 {
+		if c.Threshold != 0 || c.Attestation != "" || c.Project != "" || c.Revision != "" || c.Summary != "" ||
+			c.MinSerial != 0 {
 			return nil, usagef("an attestation is checked with --key PUB or --signers; add one")
 		}
 		return nil, nil

@@ -29,8 +29,11 @@ func Select(targets []string) ([]backends.Backend, error) {
 			}
 		}
 		if n == len(out) {
-			return nil, usage.Errorf("--target %s: there is no such target; the targets are all, linux, darwin, windows, %s",
-				t, strings.Join(Names(), ", "))
+			return nil, usage.Errorf(
+				"--target %s: there is no such target; the targets are all, linux, darwin, windows, %s",
+				t,
+				strings.Join(Names(), ", "),
+			)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b backends.Backend) int {
@@ -57,8 +60,11 @@ func SelectHere(targets []string) ([]backends.Backend, error) {
 	host := hostfacts.Platform()
 	foreign := func(b backends.Backend) bool { return b.Platform() != 0 && b.Platform() != host }
 	if i := slices.IndexFunc(bs, foreign); i >= 0 && !slices.Contains(targets, "all") {
-		return nil, usage.Errorf("--resolve compiles for this host, which runs %s: leave --target out, or build %s without --resolve",
-			host, bs[i].Platform())
+		return nil, usage.Errorf(
+			"--resolve compiles for this host, which runs %s: leave --target out, or build %s without --resolve",
+			host,
+			bs[i].Platform(),
+		)
 	}
 	return slices.DeleteFunc(bs, foreign), nil
 }

@@ -97,7 +97,8 @@ func (c Expected) tested(m *build.Manifest, project string) (*Tested, []build.Pr
 	s := said.Summary
 	if s.Project != project {
 		found = append(found, build.Problem{
-			Class: build.SummaryPolicy, Detail: fmt.Sprintf("tried for the project %q, the build is for %q", s.Project, project),
+			Class:  build.SummaryPolicy,
+			Detail: fmt.Sprintf("tried for the project %q, the build is for %q", s.Project, project),
 		})
 	}
 	if err != nil || len(found) > 0 {

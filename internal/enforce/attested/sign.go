@@ -36,7 +36,8 @@ func (s *Signing) Attest(said *attest.Statement, old []byte) ([]byte, error) {
 		if s.Serial == 0 {
 			again.Serial = before.Serial()
 		}
-		if data, same, err := before.Cosign(&attest.Statement{Subjects: said.Subjects, Build: &again}, s.Keys...); same || err != nil {
+		if data, same, err := before.Cosign(&attest.Statement{Subjects: said.Subjects, Build: &again}, s.Keys...); same ||
+			err != nil {
 			return data, err
 		}
 	}
@@ -74,13 +75,14 @@ func kernelRelease() string {
 	return string(data[:max(len(data)-1, 0)])
 }
 
-// Summarize attests which tests this kernel held, of policies that are known by their portable form. accepted are gaps of
-// the host.
+// Summarize attests which tests this kernel held, of policies that are known by their portable form. accepted are
+// gaps of the host.
 func (s Signing) Summarize(opts hostfacts.Options, accepted []string, cases []attest.Case) ([]byte, error) {
 	said := &attest.Statement{Summary: &attest.Summary{
 		Accessc: s.Accessc, Time: time.Now(), Project: s.Project, Cases: cases,
 		Host: attest.Host{
-			System: runtime.GOOS, Architecture: runtime.GOARCH, Kernel: kernelRelease(), ABI: start.ABI(), Accepted: accepted,
+			System: runtime.GOOS, Architecture: runtime.GOARCH, Kernel: kernelRelease(), ABI: start.ABI(),
+			Accepted: accepted,
 		},
 	}}
 	for _, x := range cases {

@@ -122,7 +122,8 @@ func noLinks(root string, mounts []specs.Mount) error {
 	return nil
 }
 
-var errDynamic = errors.New("this accessc needs a loader and libraries, which an image may not have; build it with CGO_ENABLED=0")
+var errDynamic = errors.New("this accessc needs a loader and libraries, which an image may not have; build it with " +
+	"CGO_ENABLED=0")
 
 // copyProgram copies the running program.
 func copyProgram(to io.Writer) error {

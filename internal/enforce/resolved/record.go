@@ -50,6 +50,7 @@ func RecordingOf(artifact, tool, file, version string) *start.Recording {
 func Recording(file, version string, t *ir.Tool, out build.Compiled) (*start.Recording, error) {
 	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
 	return &start.Recording{
-		File: file, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(out.Files[start.Artifact]), Ledger: out.Ledger,
+		File: file, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(out.Files[start.Artifact]),
+		Ledger: out.Ledger,
 	}, err
 }

@@ -30,7 +30,12 @@ func NewJudge(t *ir.Tool, facts ir.Facts, dir, temp string, agent bool) *judge.J
 	if temp != "" {
 		roots.Temp = filepath.ToSlash(workspace.Canonical(temp))
 	}
-	j := &judge.Judge{View: ir.NewView(t, hostfacts.Platform(), facts), Roots: &roots, Dir: roots.Workspace, Home: roots.Home}
+	j := &judge.Judge{
+		View:  ir.NewView(t, hostfacts.Platform(), facts),
+		Roots: &roots,
+		Dir:   roots.Workspace,
+		Home:  roots.Home,
+	}
 	if at := filepath.ToSlash(workspace.Canonical(dir)); dir != "" && roots.Locate(at).Root.Kind == ir.Workspace {
 		j.Dir = at
 	}

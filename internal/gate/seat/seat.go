@@ -115,7 +115,8 @@ func CheckLog(j *judge.Judge, path, name string) error {
 	for _, need := range []ir.Capability{ir.Update, ir.Delete} {
 		for _, at := range []string{abs, filepath.Join(workspace.Canonical(filepath.Dir(abs)), filepath.Base(abs))} {
 			if j.Access(need, filepath.ToSlash(at)) == nil {
-				return usage.Errorf("--log %s: %s can write there; keep the log where its policy grants nothing", path, name)
+				return usage.Errorf("--log %s: %s can write there; keep the log where its policy grants nothing",
+					path, name)
 			}
 		}
 	}

@@ -16,7 +16,8 @@ func Server(res *hostfacts.Result, name string, command []string) (t *ir.Tool, n
 	var names []string
 	for _, t := range res.Program.Tools {
 		if t.Name == name && !t.Server() {
-			return nil, false, usage.Errorf("%s is a tool and no server; a server stands in [%s.%s]", t.Name, ir.ServersTable, t.Name)
+			return nil, false, usage.Errorf("%s is a tool and no server; a server stands in [%s.%s]", t.Name,
+				ir.ServersTable, t.Name)
 		}
 		if t.Server() {
 			names = append(names, t.Name)
@@ -36,7 +37,8 @@ func Server(res *hostfacts.Result, name string, command []string) (t *ir.Tool, n
 		t.Command = &ir.Command{Program: absolute(command[0]), Args: command[1:]}
 	}
 	if t.Command == nil {
-		return nil, false, usage.Errorf("%s has no command; write one behind --, or in [%s.%s]", t.Name, ir.ServersTable, t.Name)
+		return nil, false, usage.Errorf("%s has no command; write one behind --, or in [%s.%s]", t.Name,
+			ir.ServersTable, t.Name)
 	}
 	return t, named, nil
 }

@@ -60,10 +60,12 @@ func (f Flags) Options(resolve bool, platforms ...ir.Platform) (hostfacts.Option
 	}
 	home, _ := os.UserHomeDir()
 	layers := source.Request{
-		User: userdir.UserConfig(), Shared: f.Shared, Configs: f.Config, Untrusted: f.Untrusted, Sets: f.Set, Home: home,
+		User: userdir.UserConfig(), Shared: f.Shared, Configs: f.Config, Untrusted: f.Untrusted, Sets: f.Set,
+		Home: home,
 	}
 	return hostfacts.Options{
-		Options: compiler.Options{Root: root, Layers: layers, Platforms: platforms}, Resolve: resolve, Untested: !f.Tested,
+		Options: compiler.Options{Root: root, Layers: layers, Platforms: platforms}, Resolve: resolve,
+		Untested: !f.Tested,
 	}, nil
 }
 

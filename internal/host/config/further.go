@@ -108,7 +108,10 @@ func placed(root, written string) (path string, external bool, err error) {
 	if rel, err := filepath.Rel(home, abs); home != "" && err == nil && filepath.IsLocal(rel) {
 		return "~/" + filepath.ToSlash(rel), true, nil
 	}
-	return "", false, fmt.Errorf("it is neither in the workspace, %s, nor below the home directory; accessc mount makes a name for it", root)
+	return "", false, fmt.Errorf(
+		"it is neither in the workspace, %s, nor below the home directory; accessc mount makes a name for it",
+		root,
+	)
 }
 
 // net are the rules on hosts.
@@ -119,7 +122,8 @@ func (c Further) net() ([]string, error) {
 		if !strings.Contains(written, "://") {
 			u, err = url.Parse("//" + written)
 		}
-		if err != nil || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		if err != nil || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" ||
+			u.User != nil {
 			return nil, usage.Errorf("--host %s: expected HOST, HOST:PORT or SCHEME://HOST", written)
 		}
 		host := u.Hostname()

@@ -1,13 +1,13 @@
 //go:build unix
 
-package main
+package config
 
 import "testing"
 
 // TestPlacesOfNoFile: presets and keys that were set are in no file of a repository.
 func TestPlacesOfNoFile(t *testing.T) {
 	dir := t.TempDir()
-	places := (&globals{}).places(dir)
+	places := Flags{}.Places(dir)
 	none := []string{"preset:npm-registry@1", "preset:rust", "--set[0]", "--config", "../beside/accessc.toml", "/etc/x"}
 	for _, name := range none {
 		if file, ok := places(name); ok {

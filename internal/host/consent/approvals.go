@@ -32,7 +32,10 @@ func Find(res *hostfacts.Result, text string) ([]compiler.Binding, error) {
 	}
 	var out []compiler.Binding
 	for _, b := range res.Bindings {
-		if slices.ContainsFunc(b.Grants, func(g compiler.Grant) bool { return g.RulePath == b.RulePath && g.Preset == p.String() }) {
+		if slices.ContainsFunc(
+			b.Grants,
+			func(g compiler.Grant) bool { return g.RulePath == b.RulePath && g.Preset == p.String() },
+		) {
 			out = append(out, b)
 		}
 	}
@@ -54,7 +57,8 @@ func find(res *hostfacts.Result, path string) (compiler.Binding, error) {
 		case !slices.Contains(named, b.RulePath):
 			known = append(known, b.RulePath)
 		case b.Broken:
-			return b, usage.Errorf("%s cannot be approved: it leads to %s, which does not exist", path, visible.Text(b.Target))
+			return b, usage.Errorf("%s cannot be approved: it leads to %s, which does not exist", path,
+				visible.Text(b.Target))
 		default:
 			return b, nil
 		}
@@ -62,7 +66,8 @@ func find(res *hostfacts.Result, path string) (compiler.Binding, error) {
 	if len(known) == 0 {
 		return compiler.Binding{}, usage.Errorf("%s is not the path of an external rule; no tool has one", path)
 	}
-	return compiler.Binding{}, usage.Errorf("%s is not the path of an external rule; those are %s", path, strings.Join(known, ", "))
+	return compiler.Binding{}, usage.Errorf("%s is not the path of an external rule; those are %s", path,
+		strings.Join(known, ", "))
 }
 
 // spellings are the paths of rules that a user may mean: a shell makes an absolute path of one
@@ -127,9 +132,14 @@ func status(b compiler.Binding) string {
 	}
 }
 
-// Forget takes approvals back, all of them or, when one of the paths has none, nothing; answers forgets the answers about
-// sensitive paths as well. It needs no configuration that can be read. unknown is the path that has none.
-func Forget(res *hostfacts.Result, paths []string, answers bool, notes io.Writer) (forgotten []string, unknown string, err error) {
+// Forget takes approvals back, all of them or, when one of the paths has none, nothing; answers forgets the answers
+// about sensitive paths as well. It needs no configuration that can be read. unknown is the path that has none.
+func Forget(
+	res *hostfacts.Result,
+	paths []string,
+	answers bool,
+	notes io.Writer,
+) (forgotten []string, unknown string, err error) {
 	store, err := res.Approvals()
 	if err != nil {
 		return nil, "", fmt.Errorf("%s %w", store, err)

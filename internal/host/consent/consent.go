@@ -64,7 +64,12 @@ func Pending(all []compiler.Binding, tools []string) []compiler.Binding {
 }
 
 // askAll asks about one binding after the other and keeps each approval at once.
-func askAll(t *prompt.Terminal, res *hostfacts.Result, pending []compiler.Binding, notes io.Writer) (approved int, err error) {
+func askAll(
+	t *prompt.Terminal,
+	res *hostfacts.Result,
+	pending []compiler.Binding,
+	notes io.Writer,
+) (approved int, err error) {
 	var given []compiler.Binding
 	for _, b := range pending {
 		if slices.ContainsFunc(given, func(o compiler.Binding) bool { return o.Covers(b) }) {
@@ -112,7 +117,9 @@ func Question(res *hostfacts.Result, b compiler.Binding) (text, question string)
 			path, visible.Name(b.Was), target)
 		question = "Approve the new target?"
 	} else {
-		fmt.Fprintf(&s, "\nAn external rule leads out of the workspace, to a target without an approval:\n\n  %s → %s\n\n", path, target)
+		fmt.Fprintf(&s,
+			"\nAn external rule leads out of the workspace, to a target without an approval:\n\n  %s → %s\n\n", path,
+			target)
 		question = "Approve this target?"
 	}
 	s.WriteString("Grants there:\n")

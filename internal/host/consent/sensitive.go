@@ -64,7 +64,8 @@ func reply(t *ir.Tool, reaches []hostfacts.Reach, ask bool, notes io.Writer) (ap
 		term, err := prompt.Open()
 		if err == nil {
 			defer term.Close()
-			text := fmt.Sprintf("\n%s reaches sensitive paths:\n\n%s\nThe answer holds for this session.\n", t.Name, reachLines(reaches))
+			text := fmt.Sprintf("\n%s reaches sensitive paths:\n\n%s\nThe answer holds for this session.\n", t.Name,
+				reachLines(reaches))
 			yes, err := term.Confirm(text, "Start it?")
 			if yes {
 				return approvals.Yes, err
@@ -99,7 +100,8 @@ func reachLines(reaches []hostfacts.Reach) string {
 }
 
 // ErrRefused is the user's answer that a tool shall not start.
-var ErrRefused = errors.New("in this session you refused its sensitive paths; to be asked again, run accessc approvals --forget-answers")
+var ErrRefused = errors.New("in this session you refused its sensitive paths; to be asked again, run accessc " +
+	"approvals --forget-answers")
 
 func refusal(t *ir.Tool, r approvals.Reply) error {
 	if r != approvals.No {

@@ -16,7 +16,8 @@ func (d Dir) HomesOf(tools []string) ([]PrivateHome, error) {
 	}
 	for _, tool := range tools {
 		if !slices.ContainsFunc(homes, func(h PrivateHome) bool { return h.Tool == tool }) {
-			return nil, usage.Errorf("%s has no private home in this workspace; nothing was changed", visible.Text(tool))
+			return nil, usage.Errorf("%s has no private home in this workspace; nothing was changed",
+				visible.Text(tool))
 		}
 	}
 	return slices.DeleteFunc(homes, func(h PrivateHome) bool { return !slices.Contains(tools, h.Tool) }), nil

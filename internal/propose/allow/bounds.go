@@ -115,7 +115,10 @@ func (b Bounds) placed(abs string, dir bool) string {
 
 // roots are directories that hold everything of a user or of the system.
 func roots(home string) []string {
-	out := []string{"/home", "/root", "/Users", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var", "/var/tmp", "/var/lib", "/var/cache", home}
+	out := []string{
+		"/home", "/root", "/Users", "/opt", "/srv", "/mnt", "/media", "/tmp",
+		"/var", "/var/tmp", "/var/lib", "/var/cache", home,
+	}
 	for _, below := range []string{".config", ".local", ".local/share", ".local/state", ".local/bin", ".cache", "Library"} {
 		out = append(out, path.Join(home, below))
 	}
@@ -131,7 +134,8 @@ func roots(home string) []string {
 // is, or is too large to be looked through.
 func (b Bounds) sensitiveAt(abs, home string) bool {
 	for _, s := range credentials {
-		if place := path.Join(home, s); home != "" && (ir.Within(abs, place) || ir.Within(place, abs) && exists(place)) {
+		if place := path.Join(home, s); home != "" &&
+			(ir.Within(abs, place) || ir.Within(place, abs) && exists(place)) {
 			return true
 		}
 	}
@@ -148,7 +152,8 @@ func (b Bounds) sensitiveAt(abs, home string) bool {
 	_ = filepath.WalkDir(filepath.FromSlash(abs), func(name string, _ os.DirEntry, _ error) error {
 		seen++
 		rel := strings.TrimPrefix(filepath.ToSlash(name), "/")
-		found = seen > most || slices.ContainsFunc(b.Tool.Sensitive, func(s ir.SensitivePattern) bool { return s.Covers(rel) })
+		found = seen > most ||
+			slices.ContainsFunc(b.Tool.Sensitive, func(s ir.SensitivePattern) bool { return s.Covers(rel) })
 		if found {
 			return filepath.SkipAll
 		}

@@ -210,8 +210,8 @@ func creates(g group, at ir.Location) bool {
 	return ok && op.Cap == ir.Create && op.Name != ir.NameDir && temporary(at.Base())
 }
 
-// onlyOnce reports whether a rule would name a file that no later run has: a program has made the name up, in the workspace
-// itself.
+// onlyOnce reports whether a rule would name a file that no later run has: a program has made the name up, in the
+// workspace itself.
 func (c candidates) onlyOnce(g group) bool {
 	at, ok := g.file()
 	dir, _ := at.Parent()

@@ -125,7 +125,8 @@ func (d *draft) net(item edit.Item) {
 
 // files finds the rules on files.
 func (d *draft) files(a Ask, v *ir.View) error {
-	if denied := a.denied(v); denied.Reason == ir.ReasonLoop || denied.Reason == ir.ReasonAbsolute || denied.Reason == ir.ReasonOutside {
+	if denied := a.denied(v); denied.Reason == ir.ReasonLoop || denied.Reason == ir.ReasonAbsolute ||
+		denied.Reason == ir.ReasonOutside {
 		return stillDenied(a, denied)
 	}
 	for _, place := range ir.Describe(a.Operation).Places {
@@ -165,7 +166,8 @@ func (d *draft) files(a Ask, v *ir.View) error {
 // external adds the external rule.
 func (d *draft) external(a Ask) {
 	d.planned[a.external.name] = a.external.target
-	d.paths(ir.FSRule{At: ir.Location{Root: ir.Root{Kind: ir.External, Name: a.external.name}}, External: true, Caps: a.external.caps})
+	at := ir.Location{Root: ir.Root{Kind: ir.External, Name: a.external.name}}
+	d.paths(ir.FSRule{At: at, External: true, Caps: a.external.caps})
 }
 
 // extend adds a preset.

@@ -44,8 +44,8 @@ func (p *Planner) extension(g group) string {
 	return name
 }
 
-// Sought are operations for files that a tool looked for in its own home: the reads of files in the user's home that one
-// preset has rules on. See RATIONALE D240.
+// Sought are operations for files that a tool looked for in its own home: the reads of files in the user's home that
+// one preset has rules on. See RATIONALE D240.
 func (p *Policy) Sought(names []string) (out []denial.Entry) {
 	asked := map[string]bool{}
 	for _, name := range names {
@@ -57,7 +57,8 @@ func (p *Policy) Sought(names []string) (out []denial.Entry) {
 		x, _ := presets.Find(about[0])
 		for _, r := range p.places(x) {
 			out = append(out, denial.Entry{
-				Times: 1, Operation: "read", Target: r.name, Question: []string{"read", r.target}, Needs: []string{"read"}, Sought: true,
+				Times: 1, Operation: "read", Target: r.name, Question: []string{"read", r.target},
+				Needs: []string{"read"}, Sought: true,
 				Reason: "the tool looked for it in its own home",
 			})
 		}
@@ -112,6 +113,9 @@ func PresetsText(names []string) string {
 		names[i] = source.Preset + n
 		list = append(list, tomltext.String(names[i]))
 	}
-	return fmt.Sprintf("presets have rules on such places: access.extends = [%s] in the tool's table, then accessc approve %s\n",
-		strings.Join(list, ", "), strings.Join(names, " "))
+	return fmt.Sprintf(
+		"presets have rules on such places: access.extends = [%s] in the tool's table, then accessc approve %s\n",
+		strings.Join(list, ", "),
+		strings.Join(names, " "),
+	)
 }

@@ -24,7 +24,8 @@ type layer struct {
 	disk, old []byte
 }
 
-// place finds the file of the layer. The one of the workspace is the file that defines the tool, if the policy is known.
+// place finds the file of the layer. The one of the workspace is the file that defines the tool, if the policy is
+// known.
 func (l *layer) place(root string, p *Policy) error {
 	l.root = filepath.FromSlash(root)
 	//exhaustive:ignore
@@ -40,7 +41,8 @@ func (l *layer) place(root string, p *Policy) error {
 	case ir.LayerWorkspace:
 		l.dir, l.name = ".", "accessc.toml"
 		const other = ".jp/config.toml"
-		if p != nil && (p.Tool.Source.Origin.Pos.File == other || p.Now.Files[l.name] == nil && p.Now.Files[other] != nil) {
+		if p != nil &&
+			(p.Tool.Source.Origin.Pos.File == other || p.Now.Files[l.name] == nil && p.Now.Files[other] != nil) {
 			l.dir, l.name = ".jp", "config.toml"
 		}
 	default:

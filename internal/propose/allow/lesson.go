@@ -114,7 +114,8 @@ func (s *selection) together(stays group, open []group) []group {
 	all := group{dir: &root}
 	for _, g := range s.stuck {
 		if s.mayBeWhole(g) {
-			all.denials, all.asks, all.parts = append(all.denials, g.denials...), append(all.asks, g.asks...), append(all.parts, g)
+			all.denials, all.asks = append(all.denials, g.denials...), append(all.asks, g.asks...)
+			all.parts = append(all.parts, g)
 		}
 	}
 	if len(all.asks) == 0 || !s.among.whole(root) {
@@ -183,7 +184,8 @@ func (s *selection) teachable(g group) []group {
 		return left(why)
 	}
 	if s.among.onlyOnce(g) {
-		return left("its name is made up, and the next run makes up another; a rule that changes the whole workspace is yours to write")
+		return left("its name is made up, and the next run makes up another; a rule that changes the whole " +
+			"workspace is yours to write")
 	}
 	if g.dir != nil && g.asks[0].Needs.Has(ir.Update) && s.p.acts(*g.dir) {
 		// A rule on the directory would let it connect.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/layerfile"
 	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -113,4 +114,26 @@ func lines(text []byte) []string {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}
+
+// Grant writes operations to the local layer of a tool.
+func Grant(opts hostfacts.Options, tool string, ops []ir.Operation) error {
+	var asks []Ask
+	for _, op := range ops {
+		asks = append(asks, Ask{Operation: op})
+	}
+	const attempts = 20 // another process may be faster
+	for i := 1; ; i++ {
+		p, err := Begin(Request{Compile: opts, Layer: ir.LayerLocal, Tool: tool})
+		if err != nil {
+			return err
+		}
+		plan, err := p.Plan(asks...)
+		if err != nil {
+			return err
+		}
+		if err = plan.Apply(context.Background()); !errors.Is(err, layerfile.ErrChanged) || i == attempts {
+			return err
+		}
+	}
 }

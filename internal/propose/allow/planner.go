@@ -182,7 +182,8 @@ func stillDenied(a Ask, v *ir.Verdict) error {
 	if v.Rule == nil {
 		return fmt.Errorf("%s %s: no rule in this layer permits it (%s)", about.Verb, about.Subject, v.Reason)
 	}
-	return fmt.Errorf("%s %s: the rule %s (%s) still decides (%s)", about.Verb, about.Subject, v.Rule.Subject(), v.Rule.Source(), v.Reason)
+	return fmt.Errorf("%s %s: the rule %s (%s) still decides (%s)", about.Verb, about.Subject, v.Rule.Subject(),
+		v.Rule.Source(), v.Reason)
 }
 
 // Other begins with another layer, and the same configuration.

@@ -72,7 +72,8 @@ func newPolicy(opts hostfacts.Options, tool string, after bool) (*Policy, error)
 	return &Policy{
 		Now: now, Tool: t, View: ir.NewView(t, hostfacts.Platform(), facts), opts: opts,
 		asker: resolve.Asker{
-			Resolver: now.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: now.Lookup(t), Kernel: true,
+			Resolver: now.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: now.Lookup(t),
+			Kernel: true,
 		},
 	}, nil
 }

@@ -133,7 +133,8 @@ func (s *survey) gains(abs string) bool {
 		return false
 	}
 	for _, c := range ir.Capabilities {
-		if s.view.Decide(ir.Access{Cap: c, On: ir.Direct(is)}).Allowed() && !s.p.View.Decide(ir.Access{Cap: c, On: ir.Direct(was)}).Allowed() {
+		if s.view.Decide(ir.Access{Cap: c, On: ir.Direct(is)}).Allowed() &&
+			!s.p.View.Decide(ir.Access{Cap: c, On: ir.Direct(was)}).Allowed() {
 			return true
 		}
 	}
@@ -148,7 +149,8 @@ func (r Reach) Text() string {
 		if r.More {
 			more = " at least"
 		}
-		fmt.Fprintf(&b, "  also granted: %s%s, such as %s\n", plural.Count(r.Files, "existing file"), more, strings.Join(r.Examples, ", "))
+		fmt.Fprintf(&b, "  also granted: %s%s, such as %s\n", plural.Count(r.Files, "existing file"), more,
+			strings.Join(r.Examples, ", "))
 	}
 	for _, s := range r.Beyond {
 		fmt.Fprintf(&b, "  also granted: %s\n", s)

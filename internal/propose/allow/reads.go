@@ -57,7 +57,8 @@ func (p *Policy) Reads(entries []denial.Entry) ([]Read, bool) {
 		}
 		if !covered(dir) {
 			n := counts[dir]
-			out = append(out, Read{At: dir, Files: n, Listed: slices.Contains(dirs, dir), Unread: max(p.count(dir, own)-n, 0)})
+			unread := max(p.count(dir, own)-n, 0)
+			out = append(out, Read{At: dir, Files: n, Listed: slices.Contains(dirs, dir), Unread: unread})
 		}
 	}
 	for i, at := range files {

@@ -130,7 +130,10 @@ func (w *writer) file(r ir.FSRule, notes []string) error {
 		}
 		if path, has, ok := written(v); ok && !r.External && path == r.At.Path {
 			// An explicit false would win over a further write = true.
-			if slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool { on, says := has[c.String()]; return says && !on }) {
+			if slices.ContainsFunc(
+				ir.Capabilities[:],
+				func(c ir.Capability) bool { on, says := has[c.String()]; return says && !on },
+			) {
 				continue
 			}
 			missing := r.Caps

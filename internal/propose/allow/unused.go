@@ -42,7 +42,9 @@ func (p *Policy) Unused(entries []denial.Entry) []Unused {
 	}
 	var out []Unused
 	add := func(resource, rule string, o ir.Origin) {
-		shipped := []ir.Layer{ir.LayerNone, ir.LayerBase, ir.LayerDefault, ir.LayerImplied, ir.LayerProtected, ir.LayerPreset}
+		shipped := []ir.Layer{
+			ir.LayerNone, ir.LayerBase, ir.LayerDefault, ir.LayerImplied, ir.LayerProtected, ir.LayerPreset,
+		}
 		if !used[o] && !slices.Contains(shipped, o.Layer) {
 			out = append(out, Unused{resource, rule, o.Pos.File, o.Pos.Line})
 		}

@@ -135,7 +135,8 @@ func (d Document) probes() string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\nprobes, which programs do without, refused %s:\n", plural.Count(d.Probes, "time")) + b.String()
+	return fmt.Sprintf("\nprobes, which programs do without, refused %s:\n",
+		plural.Count(d.Probes, "time")) + b.String()
 }
 
 // ended is the run in a line.
@@ -157,15 +158,18 @@ func (d Document) ended() string {
 func (d Document) Text() string {
 	var b strings.Builder
 	if d.Unnamed {
-		b.WriteString(d.Listed() + "\nNo configuration names this command, so no rule can be about it: give it a tool, [tools.NAME] with\n" +
-			"source = \"local\" and command = \"...\"; accessc init writes an example.\n")
+		b.WriteString(
+			d.Listed() + "\nNo configuration names this command, so no rule can be about it: give it a tool, [tools.NAME] with\n" +
+				"source = \"local\" and command = \"...\"; accessc init writes an example.\n",
+		)
 	} else {
 		b.WriteString(d.ended())
 	}
 	for _, p := range d.ordered() {
 		b.WriteByte('\n')
 		if len(p.Denials) == 0 {
-			b.WriteString("    " + visible.Text(p.Command) + "\n    runs it once more, sees every refusal, names the hosts that it asks for, and writes rules for them\n")
+			b.WriteString("    " + visible.Text(p.Command) + "\n    runs it once more, sees every refusal, " +
+				"names the hosts that it asks for, and writes rules for them\n")
 			continue
 		}
 		b.WriteString(d.entries(p.Denials) + p.text())
@@ -192,7 +196,8 @@ func entryLine(e denial.Entry) string {
 	if e.Times > 1 {
 		what += fmt.Sprintf(" ×%d", e.Times)
 	}
-	return strings.TrimRight(fmt.Sprintf("%-7s %s", e.Operation, visible.Line(what)), " ") + "  " + visible.Line(e.Reason) + "\n"
+	line := strings.TrimRight(fmt.Sprintf("%-7s %s", e.Operation, visible.Line(what)), " ")
+	return line + "  " + visible.Line(e.Reason) + "\n"
 }
 
 func (p Proposal) text() string {
@@ -216,7 +221,8 @@ func (p Proposal) text() string {
 	case p.Replaces == 1:
 		fmt.Fprintf(&b, "    or by hand, %s, in place of line %d:\n", visible.Text(p.File), p.Line)
 	default:
-		fmt.Fprintf(&b, "    or by hand, %s, in place of lines %d to %d:\n", visible.Text(p.File), p.Line, p.Line+p.Replaces-1)
+		fmt.Fprintf(&b, "    or by hand, %s, in place of lines %d to %d:\n", visible.Text(p.File), p.Line,
+			p.Line+p.Replaces-1)
 	}
 	for i, l := range p.Lines {
 		if i > 0 || l != "" {

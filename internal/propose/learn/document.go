@@ -46,8 +46,9 @@ type HeldOut struct {
 // Document is the runs and the proposals. The indices of operations are those of the list.
 func (l *Session) Document(f *Learned, held *HeldOut) Document {
 	doc := Document{
-		Format: documentFormat, Version: documentVersion, Tool: l.Tool, Runs: []runDoc{}, Operations: f.joined.Operations,
-		Proposals: []proposalDoc{}, Left: []allow.Left{}, Unused: append([]allow.Unused{}, f.unused...), HeldOut: held,
+		Format: documentFormat, Version: documentVersion, Tool: l.Tool, Runs: []runDoc{},
+		Operations: f.joined.Operations,
+		Proposals:  []proposalDoc{}, Left: []allow.Left{}, Unused: append([]allow.Unused{}, f.unused...), HeldOut: held,
 	}
 	for _, r := range f.runs {
 		doc.Runs = append(doc.Runs, runDoc{r.Command, r.Ended, r.Status, len(r.Used), len(r.Denials)})

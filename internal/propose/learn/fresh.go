@@ -98,7 +98,8 @@ func readText(r allow.Read) string {
 		s += ", with " + plural.Count(r.Files, "file") + " read, first: " + r.First
 	}
 	if r.Unread > 0 {
-		s += "; adds " + plural.Count(r.Unread, "existing file") + " that " + map[bool]string{true: "was", false: "were"}[r.Unread == 1] + " not read"
+		s += "; adds " + plural.Count(r.Unread, "existing file") + " that " +
+			map[bool]string{true: "was", false: "were"}[r.Unread == 1] + " not read"
 	}
 	return visible.Text(s)
 }

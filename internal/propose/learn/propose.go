@@ -93,9 +93,9 @@ func (l *Session) teach(out *Learned) error {
 	return err
 }
 
-// narrower is a policy that grants only those reads which the runs needed, in place of one that lets the new tool read the
-// workspace. The wide one stays where the narrow one would refuse more of the recorded operations, or permit more
-// elsewhere: rules on single files pin them, so that a move beside them may need a wider rule.
+// narrower is a policy that grants only those reads which the runs needed, in place of one that lets the new tool
+// read the workspace. The wide one stays where the narrow one would refuse more of the recorded operations, or permit
+// more elsewhere: rules on single files pin them, so that a move beside them may need a wider rule.
 // See RATIONALE D241.
 func (l *Session) narrower(wide *Learned) (*Learned, error) {
 	reads, ok := narrowed(wide.planner, wide)
@@ -168,7 +168,8 @@ func (l *Session) lesson(f *Learned, p *allow.Planner, index []int) (lesson, err
 // everything are the reads of a tool that may read all of the workspace.
 var everything = []allow.Read{{At: ir.In(""), Listed: true}}
 
-// narrowed are the reads of runs, as a tool that may read nothing else has them; false where they are all of the workspace.
+// narrowed are the reads of runs, as a tool that may read nothing else has them; false where they are all of the
+// workspace.
 func narrowed(p *allow.Planner, f *Learned) ([]allow.Read, bool) {
 	reads, ok := p.Reads(f.joined.Entries())
 	return append([]allow.Read{{At: ir.In("")}}, reads...), ok

@@ -17,8 +17,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Run runs the command once, as accessc exec does with some flags, and keeps its used and refused operations. The evidence is nil if
-// the command did not run.
+// Run runs the command once, as accessc exec does with some flags, and keeps its used and refused operations. The
+// evidence is nil if the command did not run.
 func (l *Session) Run(flags []string) (*denial.Evidence, int, error) {
 	pending, err := l.store.Begin()
 	if err != nil {
@@ -132,7 +132,8 @@ func (l *Session) asDefault() string {
 
 // protects reports whether a place is protected, or leads to one that is.
 func protects(at ir.Location) bool {
-	return slices.ContainsFunc(ir.ProtectedPaths(), func(p ir.ProtectedPath) bool { return p.Covers(at) || ir.In(p.Path).Under(at) })
+	covers := func(p ir.ProtectedPath) bool { return p.Covers(at) || ir.In(p.Path).Under(at) }
+	return slices.ContainsFunc(ir.ProtectedPaths(), covers)
 }
 
 // namesHosts is a flag of exec that grants nothing: it permits and denies one name that does not
@@ -141,7 +142,8 @@ func protects(at ir.Location) bool {
 // to. Empty where the policy names hosts anyway.
 // See RATIONALE D189.
 func (l *Session) namesHosts() []string {
-	if l.Tool == "" || l.policy != nil && slices.ContainsFunc(l.policy.Net, func(r ir.NetRule) bool { return r.Allow && !r.Listen && r.Host.Kind != ir.HostAddr }) {
+	byName := func(r ir.NetRule) bool { return r.Allow && !r.Listen && r.Host.Kind != ir.HostAddr }
+	if l.Tool == "" || l.policy != nil && slices.ContainsFunc(l.policy.Net, byName) {
 		return nil
 	}
 	const none = `{ host = "recording.invalid" }`

@@ -141,7 +141,11 @@ const attempts = 20
 
 // Apply writes the plans, layer by layer, and tells of each what was written. The paths are those of external rules
 // whose targets need an approval.
-func (l *Session) Apply(ctx context.Context, f *Learned, wrote func(file string, rules []string)) (external []string, err error) {
+func (l *Session) Apply(
+	ctx context.Context,
+	f *Learned,
+	wrote func(file string, rules []string),
+) (external []string, err error) {
 	paths := map[string]string{}
 	for i := 0; i < len(f.lessons); i++ {
 		plan := f.lessons[i].Plan
@@ -188,7 +192,12 @@ func (l *Session) WritePage(f *Learned, file string) error {
 	if err != nil {
 		return err
 	}
-	p := Page{Tool: l.Name(), Joined: f.joined, Workspace: filepath.ToSlash(root), Granted: func(string) ir.CapSet { return 0 }}
+	p := Page{
+		Tool:      l.Name(),
+		Joined:    f.joined,
+		Workspace: filepath.ToSlash(root),
+		Granted:   func(string) ir.CapSet { return 0 },
+	}
 	if f.planner != nil {
 		p.Granted, p.Sensitive = f.planner.Granted, f.planner.Sensitive
 		p.Roots = slices.Collect(maps.Values(f.planner.Now.Facts(f.planner.Tool).Bindings.External))

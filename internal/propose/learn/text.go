@@ -18,7 +18,8 @@ import (
 // note is the comment above a rule.
 func (f *Learned) note(a allow.Added, index []int) string {
 	if len(a.Entries) == 0 {
-		return visible.Line("for a supervisor, which alone permits what was recorded: " + operationText(denial.Entry{Question: []string{f.joined.Served}}))
+		served := operationText(denial.Entry{Question: []string{f.joined.Served}})
+		return visible.Line("for a supervisor, which alone permits what was recorded: " + served)
 	}
 	times, runs := 0, 0
 	for _, i := range a.Entries {
@@ -85,7 +86,8 @@ func (l *Session) Summary(f *Learned) string {
 			used++
 		}
 	}
-	fmt.Fprintf(&b, "%s of %s recorded: %s used, %d refused\n", plural.Count(f.joined.Runs, "run"), l.Name(), plural.Count(used, "operation"), refused)
+	fmt.Fprintf(&b, "%s of %s recorded: %s used, %d refused\n", plural.Count(f.joined.Runs, "run"), l.Name(),
+		plural.Count(used, "operation"), refused)
 	if last := f.runs[len(f.runs)-1]; Failed(last.Status) {
 		fmt.Fprintf(&b, "the last run failed, with status %d: it shows nothing of later operations\n", last.Status)
 	}
@@ -100,10 +102,12 @@ func (l *Session) Summary(f *Learned) string {
 	for _, x := range f.lessons {
 		b.WriteString(f.leftText(x))
 		if x.Unserved {
-			fmt.Fprintf(&b, "not permitted: %s: it needs a supervisor, which late = \"open\" asks for\n", f.joined.Served)
+			fmt.Fprintf(&b, "not permitted: %s: it needs a supervisor, which late = \"open\" asks for\n",
+				f.joined.Served)
 		}
 		if paths := x.approvals(); len(paths) > 0 {
-			fmt.Fprintf(&b, "external rules take effect once you approve where they lead: accessc approve %s\n", strings.Join(paths, " "))
+			fmt.Fprintf(&b, "external rules take effect once you approve where they lead: accessc approve %s\n",
+				strings.Join(paths, " "))
 		}
 	}
 	for i, u := range f.unused {
@@ -155,7 +159,8 @@ func operationTarget(e denial.Entry) string {
 // extends reports whether a preset is proposed, or waits for the approval of its places.
 func (f *Learned) extends(preset string) bool {
 	return slices.ContainsFunc(f.lessons, func(x lesson) bool {
-		return slices.Contains(x.Waiting, source.Preset+preset) || x.Plan != nil && slices.Contains(x.Plan.Presets, preset)
+		return slices.Contains(x.Waiting, source.Preset+preset) ||
+			x.Plan != nil && slices.Contains(x.Plan.Presets, preset)
 	})
 }
 
@@ -177,7 +182,8 @@ func (f *Learned) unnamed() string {
 			fmt.Fprintf(&b, "  %s\n", operationText(o.Entry))
 		}
 	}
-	b.WriteString("no configuration names this command, so no rule can be about it; accessc learn --from default NAME -- COMMAND makes a tool of it\n")
+	b.WriteString("no configuration names this command, so no rule can be about it; " +
+		"accessc learn --from default NAME -- COMMAND makes a tool of it\n")
 	return b.String()
 }
 
@@ -185,10 +191,12 @@ func (f *Learned) unnamed() string {
 func HeldOutText(runs int, held *HeldOut) string {
 	operations, refused := held.Operations, held.Refused
 	if len(refused) == 0 {
-		return fmt.Sprintf("the rules from %s would have permitted the last run: %s\n", plural.Count(runs-1, "run"), plural.Count(operations, "operation"))
+		return fmt.Sprintf("the rules from %s would have permitted the last run: %s\n", plural.Count(runs-1, "run"),
+			plural.Count(operations, "operation"))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the rules from %s would have refused %d of %s of the last run:\n", plural.Count(runs-1, "run"), len(refused), plural.Count(operations, "operation"))
+	fmt.Fprintf(&b, "the rules from %s would have refused %d of %s of the last run:\n", plural.Count(runs-1, "run"),
+		len(refused), plural.Count(operations, "operation"))
 	for _, o := range refused {
 		fmt.Fprintf(&b, "  %s\n", operationText(o.Entry))
 	}

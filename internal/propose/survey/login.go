@@ -25,13 +25,20 @@ func Login(t *Tool, preset string) (link func(state userdir.Dir) error, err erro
 	name := t.Share()
 	login := filepath.Join(home, filepath.FromSlash(name))
 	if info, err := os.Stat(login); err != nil || !info.Mode().IsRegular() {
-		return nil, usage.Errorf("%s has no login in %s; log in first, or leave out --login shared. Nothing was changed",
-			preset, login)
+		return nil, usage.Errorf(
+			"%s has no login in %s; log in first, or leave out --login shared. Nothing was changed",
+			preset,
+			login,
+		)
 	}
 	return func(state userdir.Dir) error {
 		if err := state.LinkHome(t.Name, name, login); err != nil {
-			return usage.Errorf("the link in the home of %s: %v; accessc home clear %s makes room, then call this again",
-				t.Name, oserr.Reason(err), t.Name)
+			return usage.Errorf(
+				"the link in the home of %s: %v; accessc home clear %s makes room, then call this again",
+				t.Name,
+				oserr.Reason(err),
+				t.Name,
+			)
 		}
 		return nil
 	}, nil

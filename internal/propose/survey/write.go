@@ -42,8 +42,13 @@ func (f File) fits(text []byte, names []string) error {
 	}
 	for _, name := range names {
 		if t, ok := now.Program.Tool(name); ok {
-			return usage.Errorf("the tool %s is there already, by %s, and would be joined with it; nothing was changed. "+
-				"Next: accessc explain %s", name, t.Source.Origin, name)
+			return usage.Errorf(
+				"the tool %s is there already, by %s, and would be joined with it; nothing was changed. "+
+					"Next: accessc explain %s",
+				name,
+				t.Source.Origin,
+				name,
+			)
 		}
 	}
 	then, _, err := f.compiled(map[string][]byte{path: text})
@@ -137,12 +142,15 @@ func (f File) Add(agent *Tool, preset string, linked bool) (added bool, err erro
 	case slices.Contains(old.Tools(), agent.Name) && linked && agent.Reads(string(file.Data)):
 		return false, nil
 	case slices.Contains(old.Tools(), agent.Name):
-		return false, usage.Errorf("%s has a tool %s already; nothing was changed. Next: accessc exec %s", fileName, agent.Name, agent.Name)
+		return false, usage.Errorf("%s has a tool %s already; nothing was changed. Next: accessc exec %s", fileName,
+			agent.Name, agent.Name)
 	}
 	text := append(bytes.TrimRight(file.Data, "\n"), '\n')
 	text = append(text, agent.Block(preset)...)
 	if _, err := layerfile.Parse(fileName, text); err != nil {
-		return false, usage.Errorf("%w; nothing was changed. Its tools have to be tables of their own, such as [tools.NAME]", err)
+		return false, usage.Errorf("%w; nothing was changed. Its tools have to be tables of their own, such as "+
+			"[tools.NAME]",
+			err)
 	}
 	if err := f.fits(text, []string{agent.Name}); err != nil {
 		return false, err

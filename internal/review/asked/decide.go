@@ -155,7 +155,8 @@ type DecideBy struct {
 func (c DecideBy) Read(words []string) (ruleset.Operation, error) {
 	kind, ok := ruleset.ParseKind(c.Operation)
 	if !ok {
-		return ruleset.Operation{}, usage.Errorf("found operation %q, expected one of %s", c.Operation, strings.Join(ruleset.KindNames(), ", "))
+		return ruleset.Operation{}, usage.Errorf("found operation %q, expected one of %s", c.Operation,
+			strings.Join(ruleset.KindNames(), ", "))
 	}
 	dir, err := filepath.Abs(c.Cwd)
 	if err != nil {
@@ -164,7 +165,9 @@ func (c DecideBy) Read(words []string) (ruleset.Operation, error) {
 	op := ruleset.Operation{Kind: kind, Dir: filepath.ToSlash(dir)}
 	switch {
 	case kind == ruleset.Execute && len(words) != 1:
-		return op, usage.Errorf("expected one command line in quotes, such as: accessc decide -- 'git status'; found %d words", len(words))
+		return op, usage.Errorf("expected one command line in quotes, such as: accessc decide -- 'git status'; "+
+			"found %d words",
+			len(words))
 	case kind == ruleset.Execute:
 		op.Command = words[0]
 	case kind == ruleset.Fetch && len(words) != 1:
@@ -184,7 +187,11 @@ func Host(res *hostfacts.Result, name string) (*action.Host, error) {
 		return nil, err
 	}
 	facts := res.Facts(t)
-	return &action.Host{View: ir.NewView(t, hostfacts.Platform(), facts), Roots: facts.Bindings, Disk: res.Resolver.Disk}, nil
+	return &action.Host{
+		View:  ir.NewView(t, hostfacts.Platform(), facts),
+		Roots: facts.Bindings,
+		Disk:  res.Resolver.Disk,
+	}, nil
 }
 
 // InShell returns the ruleset for the command lines of a shell; empty means its own.

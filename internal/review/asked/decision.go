@@ -38,11 +38,22 @@ type DecisionRule struct {
 // NewDecision describes a decision of a ruleset. The part that decided is the first one that has
 // the verdict of the whole.
 func NewDecision(name string, d *ruleset.Decision) *Decision {
-	out := &Decision{Verdict: d.Outcome.Verdict(), Ask: d.Outcome == ruleset.Ask, Ruleset: name, Parts: []DecisionPart{}}
+	out := &Decision{
+		Verdict: d.Outcome.Verdict(),
+		Ask:     d.Outcome == ruleset.Ask,
+		Ruleset: name,
+		Parts:   []DecisionPart{},
+	}
 	d.Leaves(func(d *ruleset.Decision) {
 		p := DecisionPart{Text: d.Text, Verdict: d.Own.Verdict(), Ask: d.Own == ruleset.Ask, Why: d.Why}
 		if r := d.Rule; r != nil {
-			p.Rule = &DecisionRule{Path: r.Origin.Path, File: r.Origin.Pos.File, Line: r.Origin.Pos.Line, Column: r.Origin.Pos.Col, Reason: r.Reason}
+			p.Rule = &DecisionRule{
+				Path:   r.Origin.Path,
+				File:   r.Origin.Pos.File,
+				Line:   r.Origin.Pos.Line,
+				Column: r.Origin.Pos.Col,
+				Reason: r.Reason,
+			}
 		}
 		out.Parts = append(out.Parts, p)
 	})

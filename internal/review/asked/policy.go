@@ -26,7 +26,12 @@ func Prepare(res *hostfacts.Result, t *ir.Tool) (*Policy, error) {
 	facts := res.Facts(t)
 	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
 	a := &Policy{
-		asker:  resolve.Asker{Resolver: res.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: res.Lookup(t)},
+		asker: resolve.Asker{
+			Resolver: res.Resolver,
+			Bindings: facts.Bindings,
+			Program:  facts.Program,
+			Lookup:   res.Lookup(t),
+		},
 		view:   ir.NewView(t, hostfacts.Platform(), facts),
 		ledger: out.Ledger,
 	}

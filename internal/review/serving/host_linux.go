@@ -64,7 +64,8 @@ func Open(of config.Flags, accept []string, version string, style explain.Style,
 	}
 	h := &Host{config: of, version: version, root: root, decide: map[[2]string]*asked.Decider{}}
 	h.host, err = sandbox.Open(sandbox.Config{
-		Dir: root, Layers: of.Config, Untrusted: of.Untrusted, Set: of.Set, Shared: of.Shared, Accept: accept, Messages: messages,
+		Dir: root, Layers: of.Config, Untrusted: of.Untrusted, Set: of.Set, Shared: of.Shared, Accept: accept,
+		Messages: messages,
 	})
 	if err != nil {
 		return nil, err
@@ -169,7 +170,16 @@ func (h *Host) Decide(op *serve.Operation) (any, error) {
 		}
 		h.decide[key] = s
 	}
-	d, err := s.Decide(asked.DecideLine{Command: op.Command, Cwd: op.Cwd, Operation: op.Operation, Paths: op.Paths, URL: op.URL, Shell: op.Shell})
+	d, err := s.Decide(
+		asked.DecideLine{
+			Command:   op.Command,
+			Cwd:       op.Cwd,
+			Operation: op.Operation,
+			Paths:     op.Paths,
+			URL:       op.URL,
+			Shell:     op.Shell,
+		},
+	)
 	if err != nil {
 		return nil, &serve.Error{Reason: serve.BadParams, Text: "decide: " + err.Error()}
 	}

@@ -61,7 +61,9 @@ func (h *Host) Listen(socket string, out io.Writer) error {
 	}
 	at := filepath.Join(dir, filepath.Base(socket))
 	if why := start.Exposed(at, h.root); why != "" {
-		return usage.Errorf("--socket %s %s, where a tool could put another socket in its place; use a directory such as $XDG_RUNTIME_DIR", at, why)
+		return usage.Errorf("--socket %s %s, where a tool could put another socket in its place; use a directory "+
+			"such as $XDG_RUNTIME_DIR",
+			at, why)
 	}
 	token := rand.Text()
 	l, err := serve.Listen(at, token)

@@ -67,7 +67,10 @@ func (p served) Wait() serve.Status {
 	state, err := p.Process.Wait()
 	switch {
 	case state.Signal != 0:
-		return serve.Status{Code: 128 + int(state.Signal), Signal: strings.TrimPrefix(unix.SignalName(state.Signal), "SIG")}
+		return serve.Status{
+			Code:   128 + int(state.Signal),
+			Signal: strings.TrimPrefix(unix.SignalName(state.Signal), "SIG"),
+		}
 	case err != nil:
 		return serve.Status{Code: start.CodeFailed}
 	default:

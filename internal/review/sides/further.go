@@ -23,7 +23,8 @@ import (
 // further are the workspaces in the one of a side, by their paths in it.
 type further map[string]*Side
 
-// furtherOf compiles the workspaces in another one, each by itself. A tool with mistakes starts nowhere, so it counts as none.
+// furtherOf compiles the workspaces in another one, each by itself. A tool with mistakes starts nowhere, so it counts
+// as none.
 func (r Reader) furtherOf(opts hostfacts.Options, members []string) (further, error) {
 	dirs, apart, err := furtherDirs(opts.Root, opts.Tree, members)
 	if err != nil {
@@ -31,7 +32,8 @@ func (r Reader) furtherOf(opts hostfacts.Options, members []string) (further, er
 	}
 	for _, dir := range apart {
 		if source.IsMember(members, dir) {
-			fmt.Fprintf(r.Notes, "accessc: the member %s is a repository of its own, which this comparison does not see\n", dir)
+			fmt.Fprintf(r.Notes,
+				"accessc: the member %s is a repository of its own, which this comparison does not see\n", dir)
 		}
 	}
 	out := further{}
@@ -65,8 +67,12 @@ func (r Reader) furtherSide(opts hostfacts.Options) (*Side, error) {
 	}
 	out := &Side{members: res.Members, rulesets: res.Rulesets, dangling: danglingIn(res, opts.Tree)}
 	if res.Findings.Failed() {
-		fmt.Fprintf(r.Notes, "accessc: the workspace %s has mistakes: accessc -C %s check shows those of the work tree\n",
-			opts.Part, opts.Part)
+		fmt.Fprintf(
+			r.Notes,
+			"accessc: the workspace %s has mistakes: accessc -C %s check shows those of the work tree\n",
+			opts.Part,
+			opts.Part,
+		)
 	}
 	if res.Program != nil {
 		for _, t := range res.Program.Tools {
@@ -76,8 +82,8 @@ func (r Reader) furtherSide(opts hostfacts.Options) (*Side, error) {
 	return out, nil
 }
 
-// furtherDirs are the workspaces in a tree, or on the disk those that git tracks or would: what it ignores is no part of a commit.
-// apart are repositories that were passed over: where git lists the files, those that members list.
+// furtherDirs are the workspaces in a tree, or on the disk those that git tracks or would: what it ignores is no part
+// of a commit. apart are repositories that were passed over: where git lists the files, those that members list.
 func furtherDirs(root string, tree fs.ReadLinkFS, members []string) (dirs, apart []string, err error) {
 	if tree != nil {
 		return workspace.Further(tree, resolve.Fold)

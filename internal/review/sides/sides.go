@@ -25,7 +25,8 @@ type Side struct {
 	rulesets []*ruleset.Set
 	// res is the compilation on this host, nil for a manifest.
 	res *hostfacts.Result
-	// members are the patterns by which its workspace lists those in it, and further are those; nil where nobody looked.
+	// members are the patterns by which its workspace lists those in it, and further are those; nil where nobody
+	// looked.
 	members []string
 	further further
 	// dangling are symlinks to nothing that would be layers.

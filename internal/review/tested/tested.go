@@ -1,5 +1,5 @@
-// Package tested asks the tests of policies, and the kernel of this host as well: each answer with the rules that led to
-// it, as text, as findings, and as an attestation has it.
+// Package tested asks the tests of policies, and the kernel of this host as well: each answer with the rules that led
+// to it, as text, as findings, and as an attestation has it.
 package tested
 
 import (
@@ -87,7 +87,13 @@ func (r *Run) kernel(t *ir.Tool, a *explain.Answer) (*explain.KernelAnswer, erro
 	if err != nil {
 		return nil, err
 	}
-	k := &explain.KernelAnswer{Tried: o.Tried, Allowed: o.Allowed, Errno: o.Errno, Why: o.Why, Accepted: slices.Clone(r.Accept)}
+	k := &explain.KernelAnswer{
+		Tried:    o.Tried,
+		Allowed:  o.Allowed,
+		Errno:    o.Errno,
+		Why:      o.Why,
+		Accepted: slices.Clone(r.Accept),
+	}
 	for _, x := range t.Accept {
 		k.Accepted = append(k.Accepted, string(x.Gap))
 	}
@@ -130,7 +136,8 @@ func caseOf(x explain.TestedDoc) attest.Case {
 // New begins a run.
 func New(res *hostfacts.Result, style explain.Style) *Run {
 	return &Run{
-		Result: res, Style: style, Doc: explain.TestedDocument{Version: explain.FormatVersion, Tests: []explain.TestedDoc{}},
+		Result: res, Style: style,
+		Doc: explain.TestedDocument{Version: explain.FormatVersion, Tests: []explain.TestedDoc{}},
 		Say: func(string) {}, Unheld: func(string, error) {},
 	}
 }

@@ -23,7 +23,9 @@ import (
 // bidirectional characters, blanks other than the space, and what has no width of its own or is
 // drawn as nothing.
 func Hidden(r rune) bool {
-	return !unicode.IsPrint(r) || r >= utf8.RuneSelf && unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
+	return !unicode.IsPrint(r) ||
+		r >= utf8.RuneSelf &&
+			unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
 }
 
 // blank are the symbols that are drawn as nothing although Unicode does not say that they may be

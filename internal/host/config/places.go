@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -11,16 +11,16 @@ import (
 	"github.com/accessc/accessc/internal/host/workspace"
 )
 
-// places finds the files of findings below the top of the git work tree, where services
+// Places finds the files of findings below the top of the git work tree, where services
 // that annotate a change look for them; without a work tree below the workspace. dir is
 // the workspace, if it is a directory, and otherwise the one that the command is about.
-func (g *globals) places(dir string) diag.Places {
+func (f Flags) Places(dir string) diag.Places {
 	if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
-		if dir, err = g.root(); err != nil {
+		if dir, err = f.Root(); err != nil {
 			return func(string) (string, bool) { return "", false }
 		}
 	}
-	root := canonical(dir)
+	root := workspace.Canonical(dir)
 	top := root
 	if r, err := revision.Find(root); err == nil && !r.Bare() {
 		top = r.Top
@@ -37,11 +37,8 @@ func (g *globals) places(dir string) diag.Places {
 		case !filepath.IsAbs(path):
 			path = filepath.Join(root, path)
 		}
-		path = filepath.Join(canonical(filepath.Dir(path)), filepath.Base(path))
+		path = filepath.Join(workspace.Canonical(filepath.Dir(path)), filepath.Base(path))
 		rel, err := filepath.Rel(top, path)
 		return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 	}
 }
-
-// canonical is a directory without symlinks, as it stands if it is not there.
-func canonical(dir string) string { return workspace.Canonical(dir) }
