@@ -22,10 +22,10 @@ import (
 	"github.com/accessc/accessc/ruleset"
 )
 
-// NewJudge asks a tool's policy on this host, for a program in a directory of the workspace. temp
+// newJudge asks a tool's policy on this host, for a program in a directory of the workspace. temp
 // contains the temporary directory of the run, empty for none. An agent is not confined, so its home
 // is the user's own.
-func NewJudge(t *ir.Tool, facts ir.Facts, dir, temp string, agent bool) *judge.Judge {
+func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string, agent bool) *judge.Judge {
 	roots := *facts.Bindings
 	if temp != "" {
 		roots.Temp = filepath.ToSlash(workspace.Canonical(temp))
@@ -97,7 +97,7 @@ func (p Policies) Judge(dir string) (*action.Judge, *hostfacts.Result, error) {
 		return nil, nil, err
 	}
 	facts := res.Facts(t)
-	j := NewJudge(t, facts, dir, "", true)
+	j := newJudge(t, facts, dir, "", true)
 	out := NewActions(res, j, facts.Program, rules)
 	out.OnlyRefuses = p.Tool == ""
 	return out, res, nil
@@ -154,7 +154,7 @@ func (p Terminals) For(dir string) (*acp.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckLog(j.Files, p.Log, "the agent"); err != nil {
+	if err := checkLog(j.Files, p.Log, "the agent"); err != nil {
 		return nil, err
 	}
 	out := &acp.Policy{Judge: j}

@@ -60,7 +60,7 @@ func New(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*Seat,
 		return nil, err
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
-	s.Judge = NewJudge(t, facts, cwd, s.dir, false)
+	s.Judge = newJudge(t, facts, cwd, s.dir, false)
 	if s.Log, err = OpenLog(s.Judge, log, t.Name); err == nil {
 		s.cmd, err = s.command(t.Name, artifact, accept)
 	}
@@ -93,7 +93,7 @@ func (s *Seat) command(tool string, artifact []byte, accept []string) (*exec.Cmd
 
 // OpenLog opens the audit log, which a policy must not permit to change.
 func OpenLog(j *judge.Judge, path, name string) (*relay.Log, error) {
-	if err := CheckLog(j, path, name); err != nil {
+	if err := checkLog(j, path, name); err != nil {
 		return nil, err
 	}
 	log, err := relay.OpenLog(path, name)
@@ -103,8 +103,8 @@ func OpenLog(j *judge.Judge, path, name string) (*relay.Log, error) {
 	return log, nil
 }
 
-// CheckLog refuses an audit log that a policy permits to change, an empty path being none.
-func CheckLog(j *judge.Judge, path, name string) error {
+// checkLog refuses an audit log that a policy permits to change, an empty path being none.
+func checkLog(j *judge.Judge, path, name string) error {
 	if path == "" {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (s *Seat) Run(fromClient, fromServer relay.Decide) (int, error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// A client that has gone away and a log that may not grow are errors of a write, and no end without a record.
-	signal.Notify(make(chan os.Signal, 1), FailedWrites...)
+	signal.Notify(make(chan os.Signal, 1), failedWrites...)
 	r := relay.Relay{In: os.Stdin, Out: os.Stdout, FromClient: fromClient, FromServer: fromServer}
 	status, err := r.Run(s.cmd, signals)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/internal/files/lock"
 )
 
-// FailedWrites are the signals of writes that fail.
-var FailedWrites = []os.Signal{syscall.SIGPIPE}
+// failedWrites are the signals of writes that fail.
+var failedWrites = []os.Signal{syscall.SIGPIPE}
 
 // Lock locks the directory of a seat until the file is closed or this process ends, or
 // reports that another process has it.

@@ -31,7 +31,7 @@ func (p Servers) Policy(name string) *mcp.Policy {
 	}
 	of.Tools = mcp.ToolsOf(p.Result.Program, name)
 	if t, known := p.Result.Program.Tool(name); known && t.Server() {
-		of.Judge, of.Constraints = NewJudge(t, p.Result.Facts(t), "", "", false), t.Constraints
+		of.Judge, of.Constraints = newJudge(t, p.Result.Facts(t), "", "", false), t.Constraints
 	}
 	return of
 }

@@ -18,7 +18,7 @@ type candidates struct {
 	wide bool
 }
 
-// group is the refusals that one addition is for.
+// group is the operations that one addition is for.
 type group struct {
 	denials []int
 	asks    []Ask
@@ -60,7 +60,8 @@ func (c candidates) refused(entries []denial.Entry) []group {
 		} else if dir, ok := at.Parent(); ok {
 			by[dir] = append(by[dir], i)
 			// A rule on the path of a symbolic link would not permit the link.
-			speaks[dir] = speaks[dir] || temporary(at.Base()) && !exists(abs) || g.asks[0].Operation.(ir.Access).Name == ir.NameLink
+			link := g.asks[0].Operation.(ir.Access).Name == ir.NameLink
+			speaks[dir] = speaks[dir] || temporary(at.Base()) && !exists(abs) || link
 		}
 	}
 	for dir, members := range by {
@@ -75,40 +76,19 @@ func (c candidates) refused(entries []denial.Entry) []group {
 // recorded puts the operations in one directory together where that was listed and holds several of
 // them, or where a program has made up their names.
 func (c candidates) recorded(entries []denial.Entry) []group {
-	var out []group
+	out, moved := c.needs(entries)
 	by := map[ir.Location][]int{}
 	listed, speaks, names := map[ir.Location]bool{}, map[ir.Location]bool{}, map[ir.Location]bool{}
-	moved, strangers := c.moved(entries), strangers(entries)
-	for i, e := range entries {
-		if e.Probe != "" {
-			out = append(out, group{}) // programs do without
-			continue
-		}
-		g := c.single(i, e)
-		for i := range g.asks {
-			g.asks[i].recorded, g.asks[i].sought, g.asks[i].bound = true, e.Sought, e.Own && !strangers[e.Question[1]]
-		}
-		if e.Sought {
-			out = append(out, g) // its preset or nothing
-			continue
-		}
-		if !e.Own && (len(e.Question) < 2 || !strangers[e.Question[1]]) {
-			g.repeats()
-		}
+	for i, g := range out {
 		at, ok := g.file()
-		if ok && moved[at] {
-			// No rule on the file lets it be renamed, so that one on its directory has to.
-			g.asks[0].Needs |= ir.Write.With(ir.Read)
+		if !ok || g.asks[0].sought { // its preset or nothing
+			continue
 		}
 		abs, _ := c.asker.Bindings.Path(at)
-		reads := ok && readsDir(g, abs)
+		reads := readsDir(g, abs)
 		listed[at] = listed[at] || reads
-		if ok && g.asks[0].alone().Allowed(c.View) {
-			ok = false // it needs no rule, and speaks as a listing alone
-		}
-		out = append(out, g)
-		if !ok {
-			continue
+		if g.asks[0].alone().Allowed(c.View) {
+			continue // it needs no rule, and speaks as a listing only
 		}
 		repo, in := repository(at, abs)
 		if in && c.general(repo) {
@@ -117,7 +97,8 @@ func (c candidates) recorded(entries []denial.Entry) []group {
 			speaks[at], by[at] = true, append(by[at], i)
 		} else if dir, ok := at.Parent(); ok {
 			by[dir] = append(by[dir], i)
-			derived := dir == ir.In("") && fixed.Get().MatchString(at.Base()) // in the workspace itself it has a rule of its own
+			// A derived name in the workspace itself has a rule of its own.
+			derived := dir == ir.In("") && fixed.Get().MatchString(at.Base())
 			names[dir] = names[dir] || moved[at] || creates(g, at) && !derived
 		}
 	}

@@ -137,6 +137,32 @@ func (p *Policy) single(i int, e denial.Entry) group {
 	return g
 }
 
+// needs are what runs that are learned from need, an operation in a group each, with what the next run will need besides.
+// An operation that programs do without has an empty group. moved are the files that were renamed in their directory.
+func (p *Policy) needs(entries []denial.Entry) (out []group, moved map[ir.Location]bool) {
+	moved, strangers := p.moved(entries), strangers(entries)
+	for i, e := range entries {
+		if e.Probe != "" {
+			out = append(out, group{})
+			continue
+		}
+		g := p.single(i, e)
+		for i := range g.asks {
+			g.asks[i].recorded, g.asks[i].sought = true, e.Sought
+			g.asks[i].bound = e.Own && !strangers[e.Question[1]]
+		}
+		if !e.Sought && !e.Own && (len(e.Question) < 2 || !strangers[e.Question[1]]) {
+			g.repeats()
+		}
+		if at, ok := g.file(); ok && !e.Sought && moved[at] {
+			// No rule on the file lets it be renamed, so that a rule on its directory has to.
+			g.asks[0].Needs |= ir.Write.With(ir.Read)
+		}
+		out = append(out, g)
+	}
+	return out, moved
+}
+
 // strangers are the socket files at which programs were met that are not known to be the tool's own.
 func strangers(entries []denial.Entry) map[string]bool {
 	out := map[string]bool{}
