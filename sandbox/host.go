@@ -13,13 +13,11 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/contextjson"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/enforce/attested"
+	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/gate/invocations"
 	"github.com/accessc/accessc/internal/host/hostfacts"
@@ -291,12 +289,7 @@ func (p *plan) make(h *Host, opts hostfacts.Options, res *hostfacts.Result, r *R
 	if why != "" {
 		return &start.Error{Code: start.CodeNotRunnable, Err: errors.New(why)}
 	}
-	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
-	out, found, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
-	if err == nil && found.Failed() {
-		err = errors.New(found[0].Label)
-	}
+	out, err := resolved.Compile(t, facts)
 	if err != nil {
 		return err
 	}
@@ -311,7 +304,7 @@ func (p *plan) make(h *Host, opts hostfacts.Options, res *hostfacts.Result, r *R
 	if len(t.May)+len(t.MayNet) == 0 {
 		return fmt.Errorf("the policy of %s has nothing to be asked for: access.may lists what can be granted", t.Name)
 	}
-	if err := start.Asking(p.spec, t, target); err != nil {
+	if err := start.Asking(p.spec, t, backends.Target{Form: backends.Resolved, Facts: facts}); err != nil {
 		return err
 	}
 	p.text, err = backends.JSON(p.spec)

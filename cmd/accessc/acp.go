@@ -1,22 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 
-	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/gate/acp"
-	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/gate/relay"
-	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/host/hostview"
-	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/host/workspace"
-	"github.com/accessc/accessc/ruleset"
+	"github.com/accessc/accessc/internal/gate/seat"
 )
 
 // acpCmd is "accessc acp".
@@ -55,123 +45,13 @@ func (c *acpCmd) Run(g *globals) error {
 	}
 	log, err := relay.OpenLog(c.Log, filepath.Base(c.Command[0]))
 	if err != nil {
-		return notStarted(usageError{fmt.Errorf("--log: %w", err)})
+		return notStarted(usageError{Err: fmt.Errorf("--log: %w", err)})
 	}
-	s := &seat{log: log, cmd: exec.Command(c.Command[0], c.Command[1:]...)}
-	defer s.remove()
-	s.cmd.Stderr = os.Stderr
-	proxy := acp.NewProxy(terminals{policies{g, c.Tool, c.Ruleset}, c.Session, c.Accept, c.Log}, log)
-	return s.run(proxy.FromClient, proxy.FromAgent)
-}
-
-// policies compiles the policy of each session's directory: that of a tool, the default one
-// without a name, and a ruleset, chosen as decide does.
-type policies struct {
-	g             *globals
-	tool, ruleset string
-}
-
-// For returns the judge of an agent's actions in a directory.
-func (p policies) For(dir string) (*action.Judge, error) {
-	j, _, err := p.judge(dir)
-	return j, err
-}
-
-// judge compiles the policy of a directory.
-func (p policies) judge(dir string) (*action.Judge, *hostfacts.Result, error) {
-	res, err := p.compile(dir)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
-	}
-	t, err := judging(res, p.tool)
-	if err != nil {
-		return nil, nil, err
-	}
-	rules, err := p.chosen(res)
-	if err != nil {
-		return nil, nil, err
-	}
-	facts := res.Facts(t)
-	j := newJudge(t, facts, dir, "", true)
-	out := newActions(res, j, facts.Program, rules)
-	out.OnlyRefuses = p.tool == ""
-	return out, res, nil
-}
-
-// chosen is the ruleset, nil if there is none. Mistakes in rulesets leave no policy.
-func (p policies) chosen(res *hostfacts.Result) (*ruleset.Set, error) {
-	if res.AboutRulesets().Failed() {
-		return nil, errors.New("its rulesets have mistakes: accessc check shows them")
-	}
-	if len(res.Rulesets) == 0 && p.ruleset == "" {
-		return nil, nil
-	}
-	return chooseRuleset(res.Rulesets, p.ruleset)
-}
-
-// compile compiles the configuration of the workspace that a directory lies in.
-func (p policies) compile(dir string) (*hostfacts.Result, error) {
-	if !filepath.IsAbs(dir) {
-		return nil, errors.New("it is no absolute path")
-	}
-	g := p.g.asking()
-	if g.Dir == "" {
-		own, _ := userdir.Root() // without any there is none that an agent could write
-		root, err := workspace.Find(dir, own, source.Lists(hostview.Now))
-		if err != nil {
-			return nil, err
-		}
-		g.Dir = root
-	}
-	opts, err := g.options(true, hostfacts.Platform())
-	if err != nil {
-		return nil, err
-	}
-	opts.Apart, opts.Unadvised = true, true
-	res, err := hostfacts.Compile(opts)
-	if err == nil && res.Program == nil {
-		err = errors.New("it has mistakes: accessc check shows them")
-	}
-	return res, err
-}
-
-// terminals are the policies of sessions whose terminals are started under the policy of the tool.
-type terminals struct {
-	policies
-	session sessionID
-	accept  []string
-	log     string
-}
-
-// For implements acp.Policies.
-func (p terminals) For(dir string) (*acp.Policy, error) {
-	j, res, err := p.judge(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkLog(j.Files, p.log, "the agent"); err != nil {
-		return nil, err
-	}
-	out := &acp.Policy{Judge: j}
-	if p.tool == "" {
-		return out, nil
-	}
-	if limits := j.Files.View.Tool.Constraints; limits != nil && limits.Forbidden {
-		return nil, fmt.Errorf("the constraints of %s forbid it: %s", p.tool, limits.Origin)
-	}
-	if out.Made, err = counted(res, p.session); err != nil {
-		return nil, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	// The configuration is that of the session, wherever in the workspace the command begins.
-	start := append([]string{self, "exec", "--no-prompt", "--dir=" + res.Resolver.Root}, p.g.layers()...)
-	for _, gap := range p.accept {
-		start = append(start, "--accept="+gap)
-	}
-	start = append(start, "--command", "--tool="+p.tool, "--")
-	out.Confine = func(words []string) []string { return slices.Concat(start, words) }
-	return out, nil
+	s := seat.Before(c.Command[0], c.Command[1:], log)
+	defer s.Remove()
+	proxy := acp.NewProxy(seat.Terminals{
+		Policies: seat.Policies{Config: g.asking().config(), Tool: c.Tool, Ruleset: c.Ruleset},
+		Session:  string(c.Session), Accept: c.Accept, Log: c.Log,
+	}, log)
+	return sit(s, proxy.FromClient, proxy.FromAgent)
 }

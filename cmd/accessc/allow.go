@@ -14,10 +14,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/layerfile"
-	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/propose/allow"
-	"github.com/accessc/accessc/internal/text/plural"
-	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/shellword/split"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
@@ -69,7 +66,7 @@ func (c *allowCmd) Run(g *globals) error {
 
 // once plans, asks and writes.
 func (c *allowCmd) once(g *globals, layer ir.Layer, confirmed *string) error {
-	p, err := g.planner(allow.Request{Layer: layer, Tool: c.Tool})
+	p, err := planner(g, allow.Request{Layer: layer, Tool: c.Tool})
 	if err != nil {
 		return err
 	}
@@ -96,10 +93,11 @@ func (c *allowCmd) once(g *globals, layer ir.Layer, confirmed *string) error {
 		if err := writeDiff(g.stdout, plan.Name, plan.Old, plan.New); err != nil {
 			return err
 		}
-		fmt.Fprint(g.stderr, reachText(plan.Reach))
+		fmt.Fprint(g.stderr, plan.Reach.Text())
 		return nil
 	}
-	text := fmt.Sprintf("\n%s would be granted, in %s:\n\n  %s\n\n%s\n", c.Tool, plan.Name, strings.Join(plan.Rules, "\n  "), reachText(plan.Reach))
+	text := fmt.Sprintf("\n%s would be granted, in %s:\n\n  %s\n\n%s\n", c.Tool, plan.Name,
+		strings.Join(plan.Rules, "\n  "), plan.Reach.Text())
 	if !c.Yes && text != *confirmed {
 		if err := g.agreed(text, "Allow?"); err != nil {
 			return err
@@ -111,24 +109,17 @@ func (c *allowCmd) once(g *globals, layer ir.Layer, confirmed *string) error {
 	if err := plan.Apply(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(g.stderr, "%s:\n  %s\n%s", visible.Text(plan.Name), visible.Lines(strings.Join(plan.Rules, "\n  ")), visible.Lines(reachText(plan.Reach)))
+	fmt.Fprintf(g.stderr, "%s:\n  %s\n%s", visible.Text(plan.Name), visible.Lines(strings.Join(plan.Rules, "\n  ")),
+		visible.Lines(plan.Reach.Text()))
 	if len(plan.Approve) > 0 {
-		fmt.Fprintf(g.stderr, "the rule counts once you have approved where it leads: %s\n", visible.Text(approveCommand(slices.Sorted(maps.Keys(plan.Approve)))))
+		fmt.Fprintf(g.stderr, "the rule counts once you have approved where it leads: %s\n",
+			visible.Text(allow.ApproveCommand(slices.Sorted(maps.Keys(plan.Approve)))))
 	}
 	return nil
 }
 
-// approveCommand is the command that approves external rules.
-func approveCommand(rules []string) string {
-	words := []string{"accessc", "approve"}
-	for _, r := range rules {
-		words = append(words, shellword.Quote(r))
-	}
-	return strings.Join(words, " ")
-}
-
 // planner prepares additions to a layer.
-func (g *globals) planner(req allow.Request) (*allow.Planner, error) {
+func planner(g *globals, req allow.Request) (*allow.Planner, error) {
 	opts, err := g.asking().options(true, hostfacts.Platform())
 	if err != nil {
 		return nil, err
@@ -139,51 +130,4 @@ func (g *globals) planner(req allow.Request) (*allow.Planner, error) {
 		return nil, g.notAllowed(err)
 	}
 	return p, nil
-}
-
-// notAllowed prints the findings of a configuration that does not compile.
-func (g *globals) notAllowed(err error) error {
-	var wrong *allow.ConfigError
-	if !errors.As(err, &wrong) {
-		return fmt.Errorf("%w; nothing was changed", err)
-	}
-	if wrong.After {
-		fmt.Fprintln(g.stderr, "the configuration would not compile afterwards:")
-	}
-	return g.sayText(wrong.Findings, wrong.Files, "nothing was changed")
-}
-
-// agreed asks on the terminal. The error says that nothing was agreed to.
-func (g *globals) agreed(text, question string) error {
-	t, err := prompt.Open()
-	if errors.Is(err, prompt.ErrNone) {
-		fmt.Fprint(g.stderr, visible.Lines(text))
-		return usagef("%v; --yes agrees, and nothing was changed", err)
-	}
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	yes, err := t.Confirm(text, question)
-	if err == nil && !yes {
-		fmt.Fprintln(g.stderr, "nothing was changed")
-		return exit(exitFindings)
-	}
-	return err
-}
-
-// reachText lists the grants beyond the operations, a line each.
-func reachText(r allow.Reach) string {
-	var b strings.Builder
-	if r.Files > 0 {
-		more := ""
-		if r.More {
-			more = " at least"
-		}
-		fmt.Fprintf(&b, "  also granted: %s%s, such as %s\n", plural.Count(r.Files, "existing file"), more, strings.Join(r.Examples, ", "))
-	}
-	for _, s := range r.Beyond {
-		fmt.Fprintf(&b, "  also granted: %s\n", s)
-	}
-	return b.String()
 }

@@ -3,13 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/text/shellword"
@@ -40,7 +37,7 @@ Exit status: 0 if all of them are approved now, 1 if not.`
 
 // Run implements the command.
 func (c *approveCmd) Run(g *globals) error {
-	res, err := g.bindings()
+	res, err := bindings(g)
 	if err != nil {
 		return err
 	}
@@ -49,7 +46,7 @@ func (c *approveCmd) Run(g *globals) error {
 	}
 	var chosen []compiler.Binding
 	for _, p := range c.Paths {
-		found, err := findBindings(res, p)
+		found, err := consent.Find(res, p)
 		if err != nil {
 			return err
 		}
@@ -70,7 +67,7 @@ func (c *approveCmd) Run(g *globals) error {
 			refused++
 			continue
 		}
-		if err := g.remember(res, b); err != nil {
+		if err := consent.Remember(res, b, g.stderr); err != nil {
 			return err
 		}
 		g.sayBinding("approved", b)
@@ -82,25 +79,25 @@ func (c *approveCmd) Run(g *globals) error {
 }
 
 // waiting lists the paths that wait for an approval, with the command that gives it.
-func (g *globals) waiting(bindings []compiler.Binding) error {
+func (s *streams) waiting(bindings []compiler.Binding) error {
 	var paths []string
 	for _, b := range bindings {
 		if !b.Approved {
 			paths = append(paths, shellword.Quote(b.RulePath))
-			g.sayBinding("not approved", b)
+			s.sayBinding("not approved", b)
 		}
 	}
 	if len(paths) == 0 {
-		fmt.Fprintln(g.stderr, "nothing waits for an approval; accessc approvals lists what is approved")
+		fmt.Fprintln(s.stderr, "nothing waits for an approval; accessc approvals lists what is approved")
 		return nil
 	}
-	fmt.Fprintf(g.stderr, "accessc approve %s asks about each\n", visible.Line(strings.Join(paths, " ")))
+	fmt.Fprintf(s.stderr, "accessc approve %s asks about each\n", visible.Line(strings.Join(paths, " ")))
 	return exit(exitFindings)
 }
 
 func (c *approveCmd) decide(g *globals, res *hostfacts.Result, b compiler.Binding) (bool, error) {
 	if c.Yes {
-		fmt.Fprint(g.stderr, credentialText(res, b))
+		fmt.Fprint(g.stderr, consent.Credential(res, b))
 		return true, nil
 	}
 	t, err := prompt.Open()
@@ -112,17 +109,17 @@ func (c *approveCmd) decide(g *globals, res *hostfacts.Result, b compiler.Bindin
 		return false, err
 	}
 	defer t.Close()
-	return t.Confirm(bindingText(res, b))
+	return t.Confirm(consent.Question(res, b))
 }
 
-func (g *globals) sayBinding(what string, b compiler.Binding) {
+func (s *streams) sayBinding(what string, b compiler.Binding) {
 	line := fmt.Sprintf("%s: %s → %s", what, visible.Name(b.RulePath), visible.Name(b.Target))
-	fmt.Fprintln(g.stderr, fitted(g.stderr, line))
+	fmt.Fprintln(s.stderr, fitted(s.stderr, line))
 }
 
 // bindings compiles to find the external rules. Findings about dropped rules are not printed,
 // since the caller handles them; mistakes of the configuration stop it.
-func (g *globals) bindings() (*hostfacts.Result, error) {
+func bindings(g *globals) (*hostfacts.Result, error) {
 	res, err := g.here()
 	if err == nil && res.Findings.Failed() {
 		err = g.sayText(res.Findings, res.Files, "")
@@ -138,63 +135,7 @@ func (g *globals) here() (*hostfacts.Result, error) {
 	}
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	return res, nil
-}
-
-// findBindings finds the external rule's path that the user names, or those of a preset.
-func findBindings(res *hostfacts.Result, text string) ([]compiler.Binding, error) {
-	if !strings.HasPrefix(text, source.Preset) {
-		b, err := findBinding(res, text)
-		return []compiler.Binding{b}, err
-	}
-	p, err := findPreset(text)
-	if err != nil {
-		return nil, err
-	}
-	var out []compiler.Binding
-	for _, b := range res.Bindings {
-		if slices.ContainsFunc(b.Grants, func(g compiler.Grant) bool { return g.RulePath == b.RulePath && g.Preset == p.String() }) {
-			out = append(out, b)
-		}
-	}
-	if len(out) == 0 {
-		return nil, usagef("%s has no place on this host that waits for an approval of yours", text)
-	}
-	return out, nil
-}
-
-// findBinding finds the external rule's path that the user names.
-func findBinding(res *hostfacts.Result, path string) (compiler.Binding, error) {
-	named, err := spellings(res.Resolver.Home, path)
-	if err != nil {
-		return compiler.Binding{}, usagef("%s: %v", path, err)
-	}
-	var known []string
-	for _, b := range res.Bindings {
-		switch {
-		case !slices.Contains(named, b.RulePath):
-			known = append(known, b.RulePath)
-		case b.Broken:
-			return b, usagef("%s cannot be approved: it leads to %s, which does not exist", path, visible.Text(b.Target))
-		default:
-			return b, nil
-		}
-	}
-	if len(known) == 0 {
-		return compiler.Binding{}, usagef("%s is not the path of an external rule; no tool has one", path)
-	}
-	return compiler.Binding{}, usagef("%s is not the path of an external rule; those are %s", path, strings.Join(known, ", "))
-}
-
-// spellings are the paths of rules that a user may mean: a shell makes an absolute path of one
-// that begins with "~/".
-func spellings(home, path string) ([]string, error) {
-	lexical, err := resolve.RuleName(filepath.ToSlash(path))
-	out := []string{lexical}
-	if rest, inHome := strings.CutPrefix(lexical+"/", strings.TrimSuffix(home, "/")+"/"); inHome && home != "" {
-		out = append(out, strings.TrimSuffix("~/"+rest, "/"))
-	}
-	return out, err
 }

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/ir"
@@ -41,28 +38,7 @@ func (c *execCmd) asks(g *globals, req *start.Request, t *ir.Tool, facts ir.Fact
 	req.Ask = &start.Ask{Terminal: !c.NoPrompt, Control: control}
 	if !g.Shared && len(c.named()) > 0 {
 		tool := strings.Join(c.named(), "")
-		req.Ask.Write = func(ops []ir.Operation) error { return writeLocal(opts, tool, ops) }
+		req.Ask.Write = func(ops []ir.Operation) error { return allow.Grant(opts, tool, ops) }
 	}
 	return start.Asking(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
-}
-
-// writeLocal writes operations to the local layer, as accessc allow does.
-func writeLocal(opts hostfacts.Options, tool string, ops []ir.Operation) error {
-	var asks []allow.Ask
-	for _, op := range ops {
-		asks = append(asks, allow.Ask{Operation: op})
-	}
-	for i := 1; ; i++ {
-		p, err := allow.Begin(allow.Request{Compile: opts, Layer: ir.LayerLocal, Tool: tool})
-		if err != nil {
-			return err
-		}
-		plan, err := p.Plan(asks...)
-		if err != nil {
-			return err
-		}
-		if err = plan.Apply(context.Background()); !errors.Is(err, layerfile.ErrChanged) || i == patience {
-			return err
-		}
-	}
 }

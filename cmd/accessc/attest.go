@@ -1,31 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
-	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/artifact/signers"
 	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/ir"
 )
-
-// signing is how a build is attested.
-type signing struct {
-	keys []attest.Private
-	// project, serial and revision are those of the statement; serial is 0 for one by the clock.
-	project  string
-	serial   int
-	revision string
-}
 
 // attest has the build signed, if there are keys.
 func (c *buildCmd) attest(g *globals, res *hostfacts.Result, req *build.Request) error {
@@ -41,87 +27,23 @@ func (c *buildCmd) attest(g *globals, res *hostfacts.Result, req *build.Request)
 	}
 	s, err := c.sign(g, res)
 	if err == nil {
-		req.Attest = s.attest
+		req.Attest = s.Attest
 	}
 	return err
 }
 
 // sign reads the keys of --sign, and finds the revision whose configuration the build is of.
-func (c *buildCmd) sign(g *globals, res *hostfacts.Result) (*signing, error) {
-	keys, findings, err := privateKeys(c.Sign, res.Resolver.Root)
+func (c *buildCmd) sign(g *globals, res *hostfacts.Result) (*attested.Signing, error) {
+	keys, findings, err := attested.PrivateKeys(c.Sign, res.Resolver.Root)
 	if err == nil {
 		err = g.report(c.Format, findings, res.Files, "nothing was written")
 	}
-	s := &signing{keys: keys, project: c.Project, serial: c.Serial}
+	s := &attested.Signing{Keys: keys, Project: c.Project, Serial: c.Serial, Accessc: version}
 	if err != nil || c.Resolve || c.Local {
 		return s, err // no revision has these layers
 	}
-	s.revision, err = g.headOf(res)
+	s.Revision, err = reader(g).Head(res)
 	return s, err
-}
-
-// headOf is the commit of HEAD, if its configuration compiles to the same policies; empty otherwise.
-func (g *globals) headOf(res *hostfacts.Result) (string, error) {
-	tree, err := open(filepath.FromSlash(res.Resolver.Root), "HEAD")
-	if err != nil {
-		return "", nil // not in a repository, or in one without commits
-	}
-	defer tree.Close()
-	quiet := *g
-	quiet.stderr = new(bytes.Buffer)
-	head, err := quiet.sideOf(res.Resolver.Root, tree)
-	if err != nil {
-		return "", nil // the configuration of HEAD does not compile
-	}
-	is, err := build.PolicyOf(res.Program, res.Rulesets)
-	if err != nil {
-		return "", err
-	}
-	was, err := build.PolicyOf(head.res.Program, head.rulesets)
-	if err != nil || is == was {
-		return tree.Commit, err
-	}
-	fmt.Fprintln(g.stderr, "attested without a revision: the configuration is not that of HEAD")
-	return "", nil
-}
-
-// attest is build.Request's. A statement that says the same already keeps its serial and its signatures,
-// so that several can sign one build, and a build that is up to date is left alone.
-func (s *signing) attest(said *attest.Statement, old []byte) ([]byte, error) {
-	b := said.Build
-	b.Accessc, b.Project, b.Revision, b.Serial = version, s.project, s.revision, s.serial
-	if before, err := attest.Read(old); err == nil {
-		again := *said.Build
-		if s.serial == 0 {
-			again.Serial = before.Serial()
-		}
-		if data, same, err := before.Cosign(&attest.Statement{Subjects: said.Subjects, Build: &again}, s.keys...); same || err != nil {
-			return data, err
-		}
-	}
-	if b.Serial == 0 {
-		b.Serial = int(time.Now().Unix())
-	}
-	return attest.Sign(said, s.keys...)
-}
-
-// privateKeys reads the keys of --sign, which this user alone can read. Findings are about those that lie where the
-// tools of this workspace or another could read them.
-func privateKeys(files []string, root string) ([]attest.Private, diag.List, error) {
-	var out []attest.Private
-	for _, file := range files {
-		var key attest.Private
-		data, err := signers.ReadSecret(file)
-		if err == nil {
-			key, err = attest.ParsePrivate(data)
-		}
-		if err != nil {
-			return nil, nil, usagef("--sign %s: %v; nothing was written", file, oserr.Reason(err))
-		}
-		out = append(out, key)
-	}
-	root = filepath.FromSlash(root)
-	return out, signers.Misplaced(files, root, func(file string) string { return start.Exposed(file, root) }), nil
 }
 
 // signersOf reads who may sign. Findings stop the start.
@@ -131,7 +53,13 @@ func (g *globals) signersOf(root string) (signers.Policy, error) {
 }
 
 // attestation holds a configured start to its attestation, if there has to be one.
-func (c *execCmd) attestation(g *globals, opts hostfacts.Options, res *hostfacts.Result, t *ir.Tool, artifact []byte) error {
+func (c *execCmd) attestation(
+	g *globals,
+	opts hostfacts.Options,
+	res *hostfacts.Result,
+	t *ir.Tool,
+	artifact []byte,
+) error {
 	root := filepath.FromSlash(res.Resolver.Root)
 	p, err := g.signersOf(root)
 	if err != nil {
@@ -144,7 +72,14 @@ func (c *execCmd) attestation(g *globals, opts hostfacts.Options, res *hostfacts
 	if c.Command {
 		return usagef("an attestation is required%s, and none is about a command that the caller chooses", byFile(by))
 	}
-	s := attested.Start{Options: opts, Result: res, Tool: t, Artifact: artifact, Portable: c.Means == meansBubblewrap, File: c.Attestation}
+	s := attested.Start{
+		Options:  opts,
+		Result:   res,
+		Tool:     t,
+		Artifact: artifact,
+		Portable: c.Means == meansBubblewrap,
+		File:     c.Attestation,
+	}
 	if err := s.Check(p); err != nil {
 		return &start.Error{Code: start.CodeFailed, Err: fmt.Errorf("%w%s", err, byFile(by))}
 	}
@@ -159,7 +94,9 @@ func (g *globals) unattested(res *hostfacts.Result, t *ir.Tool) error {
 		return err
 	}
 	if by := attested.Required(p, root, t.Name); by != "" {
-		return usagef("%s requires an attestation of %s; only accessc exec, serve and package sandbox start tools by one", by, t.Name)
+		return usagef("%s requires an attestation of %s; only accessc exec, serve and package sandbox start tools "+
+			"by one",
+			by, t.Name)
 	}
 	return nil
 }

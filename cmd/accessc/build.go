@@ -1,18 +1,18 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/artifact/plugin"
+	"github.com/accessc/accessc/internal/host/config"
+	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
@@ -68,11 +68,12 @@ func (c *buildCmd) Run(g *globals) error {
 		return err
 	}
 	for _, name := range c.Tools {
-		if _, err := findTool(res.Program, name); err != nil {
+		if _, err := config.Tool(res.Program, name); err != nil {
 			return err
 		}
 	}
-	req, dir := c.request(res, bs), c.directory(res)
+	req, dir := build.Of(res, bs, c.Resolve, c.Tools...), c.directory(res)
+	req.External = c.others.builders()
 	if err := c.attest(g, res, &req); err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (c *buildCmd) Run(g *globals) error {
 		return c.check(g, res, req, dir)
 	}
 	if req.Attest == nil { // every tool of a signed build is compiled
-		req.Memory = memory(res, dir)
+		req.Memory = build.Memory(res, dir)
 	}
 	report, findings, err := build.Write(req, dir)
 	if err != nil {
@@ -91,18 +92,21 @@ func (c *buildCmd) Run(g *globals) error {
 	}
 	g.summarize(report, c.Out)
 	if g.Shared {
-		g.sayLeftOut(res)
+		sayLeftOut(g, res)
 	}
 	return nil
 }
 
-// memory is the file of the record of the last build of a directory; empty where a tool may write it.
-func memory(res *hostfacts.Result, dir string) string {
-	abs, err := filepath.Abs(dir)
-	if _, unusable := res.Approvals(); err != nil || unusable != nil || res.State == "" {
-		return ""
+// backends are those of --target, which for a resolved build are this host's.
+func (c *buildCmd) backends() ([]backends.Backend, error) {
+	bs, others, err := selectTargets(c.Target)
+	if c.others = others; err != nil || !c.Resolve {
+		return bs, err
 	}
-	return res.State.Built(abs)
+	if len(others) > 0 {
+		return nil, usagef("--resolve compiles for accessc exec, which starts nothing by %s: build it without --resolve", others[0].Name())
+	}
+	return build.Here(bs, c.Target)
 }
 
 // directory returns the output directory, and sets Out to its name. A resolved build is trusted
@@ -131,83 +135,11 @@ func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*hostfacts.Result
 		return nil, err
 	}
 	opts.Sensitive = true
-	res, err := g.compileAsking(opts, c.Resolve && !c.Check && !c.NoPrompt, c.Tools...)
+	res, err := consent.Compile(opts, c.Resolve && !c.Check && !c.NoPrompt, g.stderr, c.Tools...)
 	if err != nil {
 		return nil, err
 	}
 	return res, g.report(c.Format, res.Findings, res.Files, "nothing was written")
-}
-
-func (c *buildCmd) request(res *hostfacts.Result, bs []backends.Backend) build.Request {
-	req := build.Request{
-		Program: res.Program, Rulesets: res.Rulesets, Backends: bs, External: c.others.builders(), Form: backends.Portable,
-		Workspace: filepath.FromSlash(res.Resolver.Root),
-	}
-	if len(c.Tools) > 0 {
-		req.Only = c.Tools
-	}
-	if c.Resolve {
-		req.Form, req.Facts, req.Node = backends.Resolved, res.Facts, res.Node
-	}
-	return req
-}
-
-// backends returns those of --target. A resolved build is for this host alone, so there "all"
-// is the host's own system.
-func (c *buildCmd) backends() ([]backends.Backend, error) {
-	bs, others, err := selectBackends(c.Target)
-	if c.others = others; err != nil || !c.Resolve {
-		return bs, err
-	}
-	if len(others) > 0 {
-		return nil, usagef("--resolve compiles for accessc exec, which starts nothing by %s: build it without --resolve", others[0].Name())
-	}
-	host := hostfacts.Platform()
-	foreign := func(b backends.Backend) bool { return b.Platform() != 0 && b.Platform() != host }
-	if i := slices.IndexFunc(bs, foreign); i >= 0 && !slices.Contains(c.Target, "all") {
-		return nil, usagef("--resolve compiles for this host, which runs %s: leave --target out, or build %s without --resolve",
-			host, bs[i].Platform())
-	}
-	return slices.DeleteFunc(bs, foreign), nil
-}
-
-// selectBackends turns --target into backends, and into programs of others where it names none. The Context goes with every
-// choice of a system, since every tool gets one.
-func selectBackends(targets []string) (out []backends.Backend, others plugins, err error) {
-	for _, t := range targets {
-		n := len(out)
-		for _, b := range registry.Every {
-			p, isPlatform := ir.ParsePlatform(t)
-			optional := slices.Contains(registry.Optional, b)
-			if t == b.Name() || !optional && (t == "all" || isPlatform && (b.Platform() == p || b.Platform() == 0)) {
-				if !slices.Contains(out, b) {
-					out = append(out, b)
-				}
-				n = -1
-			}
-		}
-		if n != len(out) {
-			continue
-		}
-		if err := others.add(t); errors.Is(err, plugin.ErrNone) {
-			return nil, nil, usagef("--target %s: there is no such target, and %v; the targets are all, linux, darwin, windows, %s",
-				t, err, strings.Join(backendNames(), ", "))
-		} else if err != nil {
-			return nil, nil, usagef("--target %s: %v", t, err)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b backends.Backend) int {
-		return slices.Index(registry.Every, a) - slices.Index(registry.Every, b)
-	})
-	return out, others, nil
-}
-
-func backendNames() []string {
-	var names []string
-	for _, b := range registry.Every {
-		names = append(names, b.Name())
-	}
-	return names
 }
 
 // check prints the changes that a build would make.
@@ -245,24 +177,25 @@ func (c *buildCmd) check(g *globals, res *hostfacts.Result, req build.Request, d
 	if len(changes) == 1 {
 		verb = "differs"
 	}
-	fmt.Fprintf(g.stderr, "%s in %s %s from the configuration; run accessc build\n", plural.Count(len(changes), "file"), c.Out, verb)
+	fmt.Fprintf(g.stderr, "%s in %s %s from the configuration; run accessc build\n",
+		plural.Count(len(changes), "file"), c.Out, verb)
 	return exit(exitFindings)
 }
 
-func (g *globals) summarize(r *build.Report, out string) {
-	s := fmt.Sprintf("%s, %s in %s", plural.Count(r.Confined, "tool"), plural.Count(r.Files, "file"), out)
+func (s *streams) summarize(r *build.Report, out string) {
+	text := fmt.Sprintf("%s, %s in %s", plural.Count(r.Confined, "tool"), plural.Count(r.Files, "file"), out)
 	if r.Others > 0 {
-		s += fmt.Sprintf("; %s not run by accessc", plural.Count(r.Others, "tool"))
+		text += fmt.Sprintf("; %s not run by accessc", plural.Count(r.Others, "tool"))
 	}
 	switch {
 	case len(r.Written)+len(r.Removed) == 0:
-		s += "; nothing changed"
+		text += "; nothing changed"
 	case len(r.Removed) > 0:
-		s += fmt.Sprintf("; %d written, %d removed", len(r.Written), len(r.Removed))
+		text += fmt.Sprintf("; %d written, %d removed", len(r.Written), len(r.Removed))
 	default:
-		s += fmt.Sprintf("; %d written", len(r.Written))
+		text += fmt.Sprintf("; %d written", len(r.Written))
 	}
-	fmt.Fprintln(g.stderr, s)
+	fmt.Fprintln(s.stderr, text)
 }
 
 // report prints findings in a format: text on stderr, the formats for programs on stdout.
@@ -272,9 +205,9 @@ func (g *globals) report(format string, l diag.List, lines diag.Lines, last stri
 	case diag.FormatJSON:
 		err = diag.WriteJSON(g.stdout, l, lines)
 	case diag.FormatSARIF:
-		err = diag.WriteSARIF(g.stdout, l, g.places(""))
+		err = diag.WriteSARIF(g.stdout, l, g.config().Places(""))
 	case diag.FormatGitHub:
-		err = diag.WriteGitHub(g.stdout, l, g.places(""))
+		err = diag.WriteGitHub(g.stdout, l, g.config().Places(""))
 	case diag.FormatText:
 		return g.sayText(l, lines, last)
 	}
@@ -282,4 +215,21 @@ func (g *globals) report(format string, l diag.List, lines diag.Lines, last stri
 		return exit(exitFindings)
 	}
 	return err
+}
+
+// sayLeftOut names the layers that there are and that a compilation left out.
+func sayLeftOut(g *globals, res *hostfacts.Result) {
+	var names []string
+	for path, name := range map[string]string{
+		userdir.UserConfig(): "your own layer",
+		res.LocalPath():      ".accessc/local.toml",
+	} {
+		if _, err := os.Stat(path); err == nil && !(res.Tracked && path == res.LocalPath()) {
+			names = append(names, name)
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		fmt.Fprintf(g.stderr, "left out, since not committed: %s; --local compiles them as well\n",
+			strings.Join(names, ", "))
+	}
 }

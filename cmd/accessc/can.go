@@ -2,15 +2,16 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/review/asked"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -53,21 +54,21 @@ func (c *canCmd) Run(g *globals) error {
 	q, err := resolve.ParseQuestion(c.Words)
 	switch {
 	case err != nil && slices.ContainsFunc(c.Words, func(w string) bool { return strings.HasPrefix(w, "-") }):
-		return usageError{fmt.Errorf("%w; flags stand before the name of the tool", err)}
+		return usageError{Err: fmt.Errorf("%w; flags stand before the name of the tool", err)}
 	case err != nil:
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	res, err := g.compileFor(c.Tool)
 	if err != nil {
 		return err
 	}
-	t, err := askable(res, c.Tool)
+	t, err := config.Confined(res, c.Tool)
 	if err != nil {
 		return err
 	}
-	answer, err := ask(res, t, q, c.System)
+	answer, err := asked.Ask(res, t, q, c.System)
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	if c.Format == "json" {
 		err = g.writeJSON(answer.JSON(g.style(g.stdout)))
@@ -92,74 +93,57 @@ func (c *canCmd) systems() []ir.Platform {
 	}
 }
 
-// askable finds a tool that has a policy.
-func askable(res *hostfacts.Result, name string) (*ir.Tool, error) {
-	if res.Wrong(name) {
-		return nil, usagef("%s has mistakes: accessc check shows them", name)
-	}
-	t, err := findTool(res.Program, name)
-	if err == nil && t.Source.Kind != ir.SourceLocal {
-		err = usagef("%s has no policy: its source is %s", t.Name, t.Source)
-	}
-	return t, err
-}
+const streamHelp = `With --stdin, one process answers many questions. Each line is an object, and each is answered by
+one line, in order, as soon as it was read:
 
-// judging is the tool whose policy judges operations besides a ruleset: the one of a name, and
-// without a name one with the default policy.
-func judging(res *hostfacts.Result, name string) (*ir.Tool, error) {
-	if name == "" {
-		return ir.NewTool("command"), nil
-	}
-	return askable(res, name)
-}
+  {"tool": "edit", "operation": "read", "target": "src/a"}
+  {"operation": "rename", "target": "a", "destination": "b", "id": 7}
+  {"operation": "run", "target": "git", "arguments": ["status", "-s"]}
+  {"operation": "connect", "method": "POST", "target": "https://example.com"}
 
-// ask puts a question to a tool's policy on this host.
-func ask(res *hostfacts.Result, t *ir.Tool, q resolve.Question, kernel bool) (*explain.Answer, error) {
-	a, err := prepare(res, t)
+tool may be left out if the command line names one; id is any value, and comes back; system asks as
+--system does. The answer is that of --format json with the number of its line. A line that is no
+question is answered by {"line": N, "error": "..."}, and the next one is read. The configuration is
+read again when it has changed, the disk for every question. Exit status 0 if all lines were answered, 2 otherwise.
+
+  printf '%s\n' '{"operation":"read","target":".env"}' | accessc can --stdin edit`
+
+// stream answers the lines of the standard input.
+func (c *canCmd) stream(g *globals) error {
+	if len(c.Words) > 0 {
+		return usagef("--stdin takes questions from the standard input, found %q as well", strings.Join(c.Words, " "))
+	}
+	of, err := watch(g)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return a.answer(q, kernel)
-}
-
-// asked is a tool's policy, ready for questions.
-type asked struct {
-	asker  resolve.Asker
-	view   *ir.View
-	ledger ir.Ledger
-	// live is set where operations can be granted while the tool runs.
-	live *ir.Live
-}
-
-func prepare(res *hostfacts.Result, t *ir.Tool) (*asked, error) {
-	facts := res.Facts(t)
-	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
-	a := &asked{
-		asker:  resolve.Asker{Resolver: res.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: res.Lookup(t)},
-		view:   ir.NewView(t, hostfacts.Platform(), facts),
-		ledger: out.Ledger,
+	if err := g.sayErrors(of.Result, c.Tool); err != nil {
+		return err
 	}
-	if len(t.May)+len(t.MayNet) > 0 {
-		a.live = ir.NewLive(t, hostfacts.Platform(), facts)
-	}
-	return a, err
-}
-
-func (a *asked) answer(q resolve.Question, kernel bool) (*explain.Answer, error) {
-	asker := a.asker
-	asker.Kernel = kernel
-	op, err := asker.Operation(q)
-	if err != nil {
-		return nil, err
-	}
-	out := &explain.Answer{View: a.view, Question: q, Operation: op, Verdict: a.view.Decide(op), Ledger: a.ledger}
-	out.Considered = a.view.Trace(op, out.Verdict)
-	out.Live = a.live
-	asTool := []ir.Reason{ir.ReasonAbsolute, ir.ReasonOutside, ir.ReasonEscape}
-	if !kernel && slices.Contains(asTool, out.Verdict.Reason) {
-		if out.System, err = a.answer(q, true); err == nil && slices.Contains(asTool, out.System.Verdict.Reason) {
-			out.System = nil // no path at all
+	if c.Tool != "" {
+		if _, err := config.Confined(of.Result, c.Tool); err != nil {
+			return err
 		}
 	}
-	return out, err
+	s := asked.NewStream(of, c.Tool, c.System, g.style(g.stdout))
+	err = asked.Lines(g.stdin, g.stdout, func(line []byte, long bool) (any, bool) { return s.Reply(line, long) })
+	return g.answered(err, s)
+}
+
+// watch compiles for answers about this host, which go on after the configuration has changed.
+func watch(g *globals) (*config.Watched, error) {
+	w, err := config.Watch(g.config(), filepath.Join("access", build.AttestationFile))
+	return w, g.refused(err)
+}
+
+// answered is the end of a stream of questions.
+func (s *streams) answered(err error, of interface{ Count() (lines, failed int) }) error {
+	if err != nil {
+		return err
+	}
+	if lines, failed := of.Count(); failed > 0 {
+		fmt.Fprintf(s.stderr, "accessc: %s of %d could not be answered\n", plural.Count(failed, "line"), lines)
+		return exit(exitUsage)
+	}
+	return nil
 }

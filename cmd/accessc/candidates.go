@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/revision"
 	"github.com/accessc/accessc/ir"
@@ -137,7 +138,7 @@ func (t *typed) values() []string {
 			out = append(out, string(g)+"\t"+g.Effect())
 		}
 	case "target":
-		out = append([]string{"all", "linux", "darwin", "windows"}, backendNames()...)
+		out = append([]string{"all", "linux", "darwin", "windows"}, build.Names()...)
 	case "diff":
 		out = t.revisions()
 	case "preset":

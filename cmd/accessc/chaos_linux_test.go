@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest/epoch"
 )
@@ -170,19 +171,19 @@ func TestChaosKilled(t *testing.T) {
 	}
 	r.got(t)
 	seats := func() []string {
-		all, _ := filepath.Glob(filepath.Join(r.tmp, seatPrefix+"*"))
+		all, _ := filepath.Glob(filepath.Join(r.tmp, seat.Prefix+"*"))
 		return all
 	}
 	left := seats()
 	if len(left) != 1 {
 		t.Fatalf("a killed proxy left %v", left)
 	}
-	alive := filepath.Join(r.tmp, seatPrefix+"alive")
-	foreign := filepath.Join(r.tmp, seatPrefix+"link")
+	alive := filepath.Join(r.tmp, seat.Prefix+"alive")
+	foreign := filepath.Join(r.tmp, seat.Prefix+"link")
 	if err := errors.Join(os.Mkdir(alive, 0o700), os.Symlink(r.dir+"/docs", foreign)); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := lockSeat(alive)
+	lock, err := seat.Lock(alive)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/enforce/attested"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
@@ -46,7 +47,7 @@ func (c *checkCmd) Run(g *globals) error {
 	opts.Sensitive, opts.Places = true, true
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	findings := res.Findings
 	if res.Program != nil {
@@ -62,7 +63,7 @@ func (c *checkCmd) Run(g *globals) error {
 	if err := g.report(c.Format, findings, res.Files, ""); err != nil {
 		return err
 	}
-	if _, err := chosen(res.Program, c.Tools); err != nil {
+	if _, err := config.Tools(res.Program, c.Tools); err != nil {
 		return err
 	}
 	if c.Format == "text" && res.Program != nil {

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/gate/judge/action"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/text/suggest"
-	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/internal/review/asked"
 	"github.com/accessc/accessc/ruleset"
-	"github.com/accessc/accessc/ruleset/shell"
 )
 
 // decideCmd is "accessc decide".
@@ -44,30 +41,30 @@ func (c *decideCmd) Run(g *globals) error {
 	if c.Stdin {
 		return c.stream(g)
 	}
-	op, err := c.operation()
+	op, err := c.by().Read(c.Words)
 	if err != nil {
 		return err
 	}
-	res, err := g.compileRulesets(c.Tool)
+	res, err := c.compile(g)
 	if err != nil {
 		return err
 	}
-	s, err := chooseRuleset(res.Rulesets, c.Ruleset)
+	s, err := config.Ruleset(res.Rulesets, c.Ruleset)
 	if err != nil {
 		return err
 	}
-	host, err := newDecideHost(res, c.Tool)
+	host, err := asked.Host(res, c.Tool)
 	if err != nil {
 		return err
 	}
-	d := inShell(s, c.Shell).Decide(op, host.Answers())
+	d := asked.InShell(s, c.Shell).Decide(op, host.Answers())
 	switch {
 	case c.Format == "json":
-		err = g.writeJSON(decisionDoc(s.Name, &d))
+		err = g.writeJSON(asked.NewDecision(s.Name, &d))
 	case c.Explain:
-		err = explainDecision(g.stdout, g.style(g.stdout).Color, &d, 0)
+		err = asked.ExplainDecision(g.stdout, g.style(g.stdout).Color, &d, 0)
 	default:
-		err = printDecision(g.stdout, &d)
+		err = asked.PrintDecision(g.stdout, &d)
 	}
 	if err == nil && d.Outcome != ruleset.Allow {
 		return exit(decideStatus[d.Outcome])
@@ -79,45 +76,14 @@ var decideStatus = map[ruleset.Outcome]int{
 	ruleset.Allow: exitOK, ruleset.Deny: exitFindings, ruleset.Unknown: exitUndecided, ruleset.Ask: exitUndecided,
 }
 
-// operation reads the operation of the command line.
-func (c *decideCmd) operation() (ruleset.Operation, error) {
-	kind, ok := ruleset.ParseKind(c.Operation)
-	if !ok {
-		return ruleset.Operation{}, usagef("found operation %q, expected one of %s", c.Operation, strings.Join(ruleset.KindNames(), ", "))
-	}
-	dir, err := filepath.Abs(c.Cwd)
-	if err != nil {
-		return ruleset.Operation{}, err
-	}
-	op := ruleset.Operation{Kind: kind, Dir: filepath.ToSlash(dir)}
-	switch {
-	case kind == ruleset.Execute && len(c.Words) != 1:
-		return op, usagef("expected one command line in quotes, such as: accessc decide -- 'git status'; found %d words", len(c.Words))
-	case kind == ruleset.Execute:
-		op.Command = c.Words[0]
-	case kind == ruleset.Fetch && len(c.Words) != 1:
-		return op, usagef("expected one URL, found %d words", len(c.Words))
-	case kind == ruleset.Fetch:
-		op.URL = c.Words[0]
-	default:
-		op.Paths = c.Words
-	}
-	return op, nil
+// by says by what is decided.
+func (c *decideCmd) by() asked.DecideBy {
+	return asked.DecideBy{Ruleset: c.Ruleset, Tool: c.Tool, Shell: c.Shell, Cwd: c.Cwd, Operation: c.Operation}
 }
 
-// newDecideHost prepares a tool's policy; the default one if the name is empty.
-func newDecideHost(res *hostfacts.Result, name string) (*action.Host, error) {
-	t, err := judging(res, name)
-	if err != nil {
-		return nil, err
-	}
-	facts := res.Facts(t)
-	return &action.Host{View: ir.NewView(t, hostfacts.Platform(), facts), Roots: facts.Bindings, Disk: res.Resolver.Disk}, nil
-}
-
-// compileRulesets compiles for questions about rulesets and a tool, and says what is wrong
+// compile compiles for questions about rulesets and a tool, and says what is wrong
 // with them.
-func (g *globals) compileRulesets(tool string) (*hostfacts.Result, error) {
+func (c *decideCmd) compile(g *globals) (*hostfacts.Result, error) {
 	opts, err := g.asking().options(true)
 	if err != nil {
 		return nil, err
@@ -125,57 +91,48 @@ func (g *globals) compileRulesets(tool string) (*hostfacts.Result, error) {
 	opts.Apart = true
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
-	return res, g.sayRulesets(res, tool)
+	return res, g.sayRulesets(res, c.Tool)
 }
 
 // sayRulesets prints the errors of rulesets and of a tool. The error is a usage status: a mistake
 // is no verdict.
-func (g *globals) sayRulesets(res *hostfacts.Result, tool string) error {
+func (s *streams) sayRulesets(res *hostfacts.Result, tool string) error {
 	l := append(res.AboutRulesets(), res.Concerning(tool)...)
 	l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 	l.Sort()
-	if err := g.sayText(l, res.Files, ""); err != nil {
+	if err := s.sayText(l, res.Files, ""); err != nil {
 		return exit(exitUsage)
 	}
 	return nil
 }
 
-// chooseRuleset finds a ruleset by name.
-func chooseRuleset(sets []*ruleset.Set, name string) (*ruleset.Set, error) {
-	if name == "" && len(sets) == 1 {
-		return sets[0], nil
-	}
-	want := name
-	if want == "" {
-		want = "default"
-	}
-	var names []string
-	for _, s := range sets {
-		if s.Name == want {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	switch {
-	case len(sets) == 0:
-		return nil, usagef("there is no ruleset: no layer has [[rulesets.NAME.rules]]")
-	case name == "":
-		return nil, usagef("expected --ruleset with one of %s", strings.Join(names, ", "))
-	}
-	if near := suggest.Hint(name, names); near != "" {
-		return nil, usagef("there is no ruleset %q; %s", name, near)
-	}
-	return nil, usagef("there is no ruleset %q; the rulesets are %s", name, strings.Join(names, ", "))
-}
+const decideStreamHelp = `With --stdin, one process answers many operations, each line by one line, in order:
 
-// inShell returns the ruleset for the command lines of a shell; empty means its own.
-func inShell(s *ruleset.Set, name string) *ruleset.Set {
-	if name == "" {
-		return s
+  {"command": "git status", "id": 7}
+  {"operation": "read", "paths": ["src/a"], "cwd": "/home/me/project"}
+
+cwd, operation and shell may be left out, as on the command line; id is any value, and comes back; a fetch
+has a url. The answer is that of --format json with the number of its line. A line that is no operation is
+answered by {"line": N, "error": "..."}, and has no verdict.`
+
+// stream answers the lines of the standard input.
+func (c *decideCmd) stream(g *globals) error {
+	if len(c.Words) > 0 {
+		return usagef("--stdin takes operations from the standard input, found %q as well", strings.Join(c.Words, " "))
 	}
-	out := *s
-	out.Shell = shell.DialectOf(name)
-	return &out
+	of, err := watch(g)
+	if err != nil {
+		return err
+	}
+	if err := g.sayRulesets(of.Result, c.Tool); err != nil {
+		return err
+	}
+	s, err := asked.NewDecider(of, c.by())
+	if err != nil {
+		return err
+	}
+	err = asked.Lines(g.stdin, g.stdout, func(line []byte, long bool) (any, bool) { return s.Reply(line, long) })
+	return g.answered(err, s)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
@@ -45,17 +46,17 @@ func (c *checkCmd) enforceable(g *globals, res *hostfacts.Result) error {
 	return nil
 }
 
-// unmet returns the requirements of one policy that this host does not meet, and those of them that the policy accepts. An error of
-// package start says why this host never starts the tool by these means.
+// unmet returns the requirements of one policy that this host does not meet, and those of them that the policy
+// accepts. An error of package start says why this host never starts the tool by these means.
 func (c *checkCmd) unmet(res *hostfacts.Result, t *ir.Tool) (gaps []start.Gap, accepted []string, err error) {
 	if c.Means == meansBubblewrap {
-		data, err := wrapped(res, t, res.Facts(t))
+		data, err := resolved.Wrapped(res, t, res.Facts(t))
 		if err != nil {
 			return nil, nil, err
 		}
 		return start.UnmetWrapped(data)
 	}
-	spec, err := resolvedSpec(t, res.Facts(t))
+	spec, err := resolved.Spec(t, res.Facts(t))
 	if err != nil {
 		return nil, nil, err
 	}

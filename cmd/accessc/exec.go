@@ -1,32 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/contextjson"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/cmd/accessc/early"
-	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
-	"github.com/accessc/accessc/internal/host/compiled"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/propose/survey"
-	"github.com/accessc/accessc/internal/text/shellword"
-	"github.com/accessc/accessc/internal/text/visible"
-	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irjson"
 )
 
 // execCmd is "accessc exec".
@@ -57,7 +43,7 @@ type execCmd struct {
 	Args               []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
 
 	// lists are further rules, those of accessc run.
-	lists []list
+	lists []config.List
 	// made is the layer that makes a tool of a command with presets, empty where none does.
 	made string
 	// failed takes the count of the start back, nil for none.
@@ -96,47 +82,21 @@ Gaps that --accept and access.accept take, and their effect:
 
 // Run implements the command. It returns only when the tool did not start.
 func (c *execCmd) Run(g *globals) error {
-	if err := checkAccept(c.Accept); err != nil {
+	if err := c.check(); err != nil {
 		return notStarted(err)
-	}
-	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
-		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
-	}
-	if err := c.checkAsk(); err != nil {
-		return notStarted(err)
-	}
-	if err := c.checkMeans(); err != nil {
-		return notStarted(err)
-	}
-	if c.Evidence != "" && !c.Trace {
-		return notStarted(usagef("--evidence needs --trace: without it accessc sees only a part of what the tool does"))
-	}
-	if c.For < 0 || c.For > 0 && !c.Trace {
-		return notStarted(usagef("--for needs --trace, and a positive duration: otherwise accessc may become the tool"))
-	}
-	if c.Under != "" && (!c.Command || c.Artifact != "") {
-		return notStarted(usagef("--tool needs --command, and the configuration: an artifact has one tool"))
-	}
-	if len(c.Preset) > 0 && (!c.Command || c.Artifact != "") {
-		return notStarted(usagef("--preset needs --command, and the configuration; a tool names its presets in access.extends"))
-	}
-	if c.Session != "" && c.Artifact != "" {
-		return notStarted(usagef("--session needs the configuration: an artifact has no constraints"))
-	}
-	if c.Artifact != "" && c.Trace {
-		return notStarted(usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by"))
 	}
 	if c.Artifact != "" && !c.Command {
 		return c.fromArtifact(g)
 	}
 	call, err := early.Call(c.Arguments, c.Call)
 	if err != nil {
-		return notStarted(usageError{err})
+		return notStarted(usageError{Err: err})
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	req := start.Request{
 		Dir: cwd, Args: c.Args, Call: call, Accept: c.Accept,
-		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary, Evidence: c.Evidence, For: c.For,
+		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary, Evidence: c.Evidence,
+		For:   c.For,
 		Again: early.Traced(c.again()),
 	}
 	defer func() {
@@ -155,6 +115,35 @@ func (c *execCmd) Run(g *globals) error {
 		return err
 	}
 	return early.ByWhichRule(err, req.Spec, c.Tool)
+}
+
+// check refuses flags that do not go together, or not on this system.
+func (c *execCmd) check() error {
+	if err := checkAccept(c.Accept); err != nil {
+		return err
+	}
+	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
+		return usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees " +
+			"nothing of it")
+	}
+	if err := cmp.Or(c.checkAsk(), c.checkMeans()); err != nil {
+		return err
+	}
+	switch {
+	case c.Evidence != "" && !c.Trace:
+		return usagef("--evidence needs --trace: without it accessc sees only a part of what the tool does")
+	case c.For < 0 || c.For > 0 && !c.Trace:
+		return usagef("--for needs --trace, and a positive duration: otherwise accessc may become the tool")
+	case c.Under != "" && (!c.Command || c.Artifact != ""):
+		return usagef("--tool needs --command, and the configuration: an artifact has one tool")
+	case len(c.Preset) > 0 && (!c.Command || c.Artifact != ""):
+		return usagef("--preset needs --command, and the configuration; a tool names its presets in access.extends")
+	case c.Session != "" && c.Artifact != "":
+		return usagef("--session needs the configuration: an artifact has no constraints")
+	case c.Artifact != "" && c.Trace:
+		return usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by")
+	}
+	return nil
 }
 
 // again is the tool of the configuration that is started, empty for a command without one.
@@ -177,13 +166,15 @@ func (c *execCmd) fromArtifact(g *globals) error {
 	if root != "" {
 		var err error
 		if root, err = filepath.Abs(root); err != nil {
-			return notStarted(usageError{err})
+			return notStarted(usageError{Err: err})
 		}
 	}
 	return early.Start(early.Artifact{
-		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
-		Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(), Contained: c.Contained,
-		Attested: c.attestedArtifact(g),
+		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call,
+		Accept: c.Accept, Args: c.Args,
+		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, version),
+		Contained: c.Contained,
+		Attested:  c.attestedArtifact(g),
 	})
 }
 
@@ -209,257 +200,4 @@ func notStarted(err error) error {
 		return exit(start.CodeFailed)
 	}
 	return err
-}
-
-// policyOf compiles the policy of one start into the request.
-func (c *execCmd) policyOf(g *globals, req *start.Request) error {
-	g, err := c.extend(g)
-	if err != nil {
-		return err
-	}
-	opts, err := g.asking().options(true, hostfacts.Platform())
-	if err != nil {
-		return err
-	}
-	opts.Apart, opts.Unadvised = true, true
-	if c.keeps() || c.RequireAttestation || userdir.Attests() {
-		opts.View = hostview.New()
-	}
-	tools := c.named()
-	res, err := g.compileAsking(opts, !c.NoPrompt && len(tools) > 0, tools...)
-	if err != nil {
-		return err
-	}
-	if err := g.sayErrors(res, tools...); err != nil {
-		return err
-	}
-	req.Hook = c.byHook(res)
-	t, facts, err := c.policy(res)
-	if err != nil {
-		return err
-	}
-	if _, err := res.Approvals(); err == nil {
-		req.Denials = res.State.Denials(strings.Join(tools, ""))
-	}
-	if err := approved(res, t); err != nil {
-		return err
-	}
-	artifact, err := c.artifact(req, res, t, facts)
-	if err != nil {
-		return err
-	}
-	if err := c.attestation(g, opts, res, t, artifact); err != nil {
-		return err
-	}
-	if err := g.confirmSensitive(res, t, !c.NoPrompt); err != nil {
-		return err
-	}
-	if err := c.invoke(req, res, t); err != nil {
-		return err
-	}
-	if c.Means == meansBubblewrap {
-		return nil
-	}
-	if c.keeps() {
-		c.keep(g, res, t, artifact, opts.View)
-	}
-	if c.Ask {
-		return c.asks(g, req, t, facts, opts)
-	}
-	if c.Trace {
-		req.Trace = true
-		return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
-	}
-	return nil
-}
-
-// keeps reports whether the compilation is one that a later start of the tool may ask for: those
-// with more to compile than a specification compile each time.
-func (c *execCmd) keeps() bool {
-	return !c.NoCache && c.Means == meansLandlock && !c.Command && !c.Trace && !c.Ask && c.Session == "" && c.Record == ""
-}
-
-// keep leaves the compilation to later starts. One with anything to say, or to ask, is not kept. A
-// start whose compilation cannot be kept is as good as any.
-func (c *execCmd) keep(g *globals, res *hostfacts.Result, t *ir.Tool, artifact []byte, view *hostview.View) {
-	says := func(d diag.Diagnostic) bool { return d.Severity == diag.Error || slices.Contains(dropped, d.Code) }
-	if _, err := res.Approvals(); err != nil || slices.ContainsFunc(res.Concerning(c.Tool), says) {
-		return
-	}
-	var reaches []string
-	for _, r := range res.Reaches(t) {
-		reaches = append(reaches, r.String())
-	}
-	key := compiled.Key{Root: filepath.FromSlash(res.Resolver.Root), Tool: c.Tool, Flags: g.layers()}
-	_ = compiled.Save(key, artifact, reaches, view)
-}
-
-// specify puts the tool's specification into the request, and its description for the record. It returns
-// the text of the specification.
-func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) ([]byte, error) {
-	out, err := forHost(t, facts)
-	if err != nil {
-		return nil, err
-	}
-	text := out.Files[start.Artifact]
-	if req.Spec, err = start.Parse(text); err != nil || c.Record == "" {
-		return text, err
-	}
-	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
-	req.Record = &start.Recording{
-		File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(text), Ledger: out.Ledger,
-	}
-	return text, err
-}
-
-// extend adds the presets and rules of the command line to the policy. They make a tool of a command that
-// has no tool's policy.
-func (c *execCmd) extend(g *globals) (*globals, error) {
-	tool, sets, err := extending(c.Preset, c.Under, c.lists)
-	if err != nil || len(sets) == 0 {
-		return g, err
-	}
-	if c.Under == "" {
-		c.Under, c.made = tool, "--set["+strconv.Itoa(len(g.Set))+"]"
-	}
-	out := *g
-	out.Set = slices.Concat(g.Set, sets)
-	return &out, nil
-}
-
-// invoke counts the start in the session, and refuses one that the constraints of the tool forbid.
-func (c *execCmd) invoke(req *start.Request, res *hostfacts.Result, t *ir.Tool) error {
-	if t.Constraints != nil && t.Constraints.Forbidden {
-		return usagef("the constraints of %s forbid it: %s", t.Name, t.Constraints.Origin)
-	}
-	if c.Session == "" || len(c.named()) == 0 {
-		return nil
-	}
-	session, err := counted(res, c.Session)
-	if err == nil {
-		err = session.Invoke(t)
-	}
-	if err != nil {
-		return usageError{err}
-	}
-	c.failed = func() { _ = session.Failed(t) } // one that stays counted uses up too much
-	req.Ended = func(status int) {
-		if status != 0 {
-			return
-		}
-		if err := session.Completed(t); err != nil {
-			fmt.Fprintf(req.Messages, "accessc: --session: %s\n", visible.Message(err.Error()))
-		}
-	}
-	return nil
-}
-
-// ofArtifact requests the record of a start from an artifact, with the manifest's entry of the
-// tool, if there is a manifest beside it.
-func (c *execCmd) ofArtifact() *start.Recording {
-	if c.Record == "" {
-		return nil
-	}
-	out := &start.Recording{File: c.Record, Accessc: version}
-	manifest := filepath.Join(filepath.Dir(filepath.Dir(c.Artifact)), build.ManifestFile)
-	for _, file := range []string{c.Artifact, manifest} {
-		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-			return out
-		}
-	}
-	data, err := os.ReadFile(c.Artifact)
-	if err != nil {
-		return out
-	}
-	out.Artifact = build.Hash(data)
-	if data, err = os.ReadFile(manifest); err != nil {
-		return out
-	}
-	m, err := build.ParseManifest(data)
-	if err != nil {
-		return out
-	}
-	for _, e := range m.Tools {
-		if e.Name == c.Tool && e.Artifacts[filepath.Base(c.Artifact)] == out.Artifact {
-			out.Policy = e.Hash
-			// The ledger of a manifest that was edited is left out of the record.
-			out.Ledger, _ = backends.Ledger(e.Ledger)
-		}
-	}
-	return out
-}
-
-// named is the tool whose policy holds, none for the default policy.
-func (c *execCmd) named() []string {
-	switch {
-	case !c.Command:
-		return []string{c.Tool}
-	case c.Under != "":
-		return []string{c.Under}
-	default:
-		return nil
-	}
-}
-
-// policy returns the tool that is started and what is known of this host for it.
-func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
-	t := ir.NewTool("command")
-	for _, name := range c.named() {
-		found, err := findTool(res.Program, name)
-		if agent := survey.AgentOf(name); err != nil && agent != "" && !c.Command {
-			return nil, ir.Facts{}, usagef("%w; accessc init --agent %s writes it", err, agent)
-		}
-		if program, none := exec.LookPath(name); err != nil && !c.Command && none == nil {
-			return nil, ir.Facts{}, usagef("%w; accessc run %s starts the program %s", err, shellword.Quote(name), program)
-		}
-		if err != nil {
-			return nil, ir.Facts{}, err
-		}
-		if at := res.First(name); c.made != "" && at.File != c.made {
-			return nil, ir.Facts{}, usagef("%s has a tool %s, whose name a command with these presets needs", at, name)
-		}
-		if found.Source.Kind != ir.SourceLocal {
-			return nil, ir.Facts{}, usagef("%s is not started by accessc: its source is %s", found.Name, found.Source)
-		}
-		t = found
-	}
-	if c.Command {
-		own := *t
-		own.Command = &ir.Command{Program: c.Tool}
-		t = &own
-	}
-	return t, res.Facts(t), nil
-}
-
-// approved refuses the start of a program that cannot run before the user approves its place.
-func approved(res *hostfacts.Result, t *ir.Tool) error {
-	if why := res.Unapproved(t); why != "" {
-		return &start.Error{Code: start.CodeNotRunnable, Err: errors.New(why)}
-	}
-	return nil
-}
-
-// resolvedSpec compiles a tool for this host, with the Context that it will get.
-func resolvedSpec(t *ir.Tool, facts ir.Facts) (*start.Spec, error) {
-	data, err := resolvedArtifact(t, facts)
-	if err != nil {
-		return nil, err
-	}
-	return start.Parse(data)
-}
-
-func resolvedArtifact(t *ir.Tool, facts ir.Facts) ([]byte, error) {
-	out, err := forHost(t, facts)
-	return out.Files[start.Artifact], err
-}
-
-// forHost is a tool's artifact for this host, and its ledger.
-func forHost(t *ir.Tool, facts ir.Facts) (build.Compiled, error) {
-	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
-	out, findings, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
-	if err == nil && findings.Failed() {
-		err = fmt.Errorf("%s", findings[0].Label)
-	}
-	return out, err
 }

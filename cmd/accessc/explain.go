@@ -2,22 +2,14 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
-	"golang.org/x/term"
-
-	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/denial/recorded"
-	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/review/sides"
 	"github.com/accessc/accessc/internal/text/shellword/split"
 	"github.com/accessc/accessc/ir"
 )
@@ -83,11 +75,11 @@ func (c *explainCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	tools, err := chosen(res.Program, c.Tools)
+	tools, err := config.Tools(res.Program, c.Tools)
 	if err != nil {
 		return err
 	}
-	if _, c.others, err = selectBackends(c.Target); err != nil {
+	if _, c.others, err = selectTargets(c.Target); err != nil {
 		return err
 	}
 	if err := c.others.outside(res.Resolver.Root); err != nil {
@@ -103,20 +95,9 @@ func (c *explainCmd) Run(g *globals) error {
 		tools = []*ir.Tool{ir.NewTool("default")}
 		fmt.Fprintln(g.stderr, "no configuration file defines a tool; this is the policy that every command gets")
 	}
-	var policies []*explain.Policy
-	for _, t := range tools {
-		p, err := policyOf(t, ir.Facts{Protected: res.Protected(t), Closed: res.Closed(t)})
-		if err != nil {
-			return err
-		}
-		if repo := res.Repository(); repo != nil {
-			p.Repository, p.Secret = repo.Parts(), repo.Secret != ""
-		}
-		p.Program, p.Now = res.ProgramOutside(t), res.NamesNow(t)
-		for _, l := range res.RunLater(t, p.View) {
-			p.Later = append(p.Later, explain.LaterDoc(l))
-		}
-		policies = append(policies, p)
+	policies, err := sides.Policies(res, tools)
+	if err != nil {
+		return err
 	}
 	var sets []*explain.Ruleset
 	if len(c.Tools) == 0 {
@@ -137,7 +118,7 @@ func (c *explainCmd) compile(g *globals) (*hostfacts.Result, error) {
 	opts.Places, opts.Apart = c.Who == "", len(c.Tools) > 0
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{Err: err}
 	}
 	findings := res.Findings
 	if opts.Apart {
@@ -194,22 +175,6 @@ func (c *explainCmd) write(g *globals, policies []*explain.Policy, sets []*expla
 	return nil
 }
 
-// chosen are the tools of the command line, all without any.
-func chosen(p *ir.Program, names []string) ([]*ir.Tool, error) {
-	if len(names) == 0 {
-		return p.Tools, nil
-	}
-	var out []*ir.Tool
-	for _, name := range names {
-		t, err := findTool(p, name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
-
 // who puts one question to many tools. Those that accessc does not confine have no answer.
 func (c *explainCmd) who(g *globals, res *hostfacts.Result, tools []*ir.Tool) error {
 	words, err := split.Words(c.Who)
@@ -220,16 +185,9 @@ func (c *explainCmd) who(g *globals, res *hostfacts.Result, tools []*ir.Tool) er
 	if err != nil {
 		return usagef("--who %s: %v", c.Who, err)
 	}
-	var all []explain.Who
-	for _, t := range tools {
-		if t.Source.Kind != ir.SourceLocal {
-			continue
-		}
-		a, err := ask(res, t, q, false)
-		if err != nil {
-			return usagef("--who %s: %v", c.Who, err)
-		}
-		all = append(all, explain.Who{Tool: t.Name, Answer: a})
+	all, err := sides.Answers(res, tools, q)
+	if err != nil {
+		return usagef("--who %s: %v", c.Who, err)
 	}
 	if c.Format == "json" {
 		return g.writeJSON(explain.WhoJSON(all, g.style(g.stdout)))
@@ -238,103 +196,18 @@ func (c *explainCmd) who(g *globals, res *hostfacts.Result, tools []*ir.Tool) er
 	return err
 }
 
-// diff compares two sides.
-func (c *explainCmd) diff(g *globals) error {
-	if len(c.Tools) > 1 {
-		return usagef("--diff takes one new side, found %d", len(c.Tools))
-	}
-	root, err := g.root()
-	if err != nil {
-		return err
-	}
-	if len(c.Tools) == 0 && bare(root) {
-		return usagef("%s is a bare repository, which has no work tree to compare with: name both sides", root)
-	}
-	old, err := g.side(c.Diff)
-	if err != nil {
-		return err
-	}
-	new, err := g.side(c.newSide())
-	if err != nil {
-		return err
-	}
-	found, err := changes(old, new)
-	if err != nil {
-		return err
-	}
-	var replayed []explain.Replayed
-	if c.Runs != "" {
-		runs, err := recorded.Load(c.Runs)
-		if err != nil {
-			return usageError{err}
-		}
-		replayed = explain.Replay(runs, old.views(), new.views())
-	}
-	if err := c.writeChanges(g, found, replayed); err != nil {
-		return err
-	}
-	switch {
-	case c.fails("widened") && explain.Widened(found), c.fails("may") && explain.WidenedLive(found), c.fails("any") && len(explain.Differing(found)) > 0,
-		c.fails("settings") && explain.OtherSettings(found), c.fails("refused") && explain.NewlyRefused(replayed):
-		return exit(exitWidened)
-	default:
+// printOthers prints how programs of others hold the rules, with the reasons.
+func (c *explainCmd) printOthers(g *globals, p *explain.Group, s explain.Style) error {
+	if len(c.others) == 0 || p.Tool.Source.Kind != ir.SourceLocal {
 		return nil
 	}
-}
-
-// fails reports whether --fail-on names a change.
-func (c *explainCmd) fails(on string) bool { return slices.Contains(c.FailOn, on) }
-
-// gates reports whether it names any.
-func (c *explainCmd) gates() bool {
-	return slices.ContainsFunc(c.FailOn, func(on string) bool { return on != "none" })
-}
-
-// severities are those of annotations: what a gate fails on is an error. Of settings that is so only if the gate names
-// them.
-func (c *explainCmd) severities() explain.Severities {
-	out := explain.Severities{Wider: diag.Warning, Settings: diag.Warning}
-	if c.gates() {
-		out.Wider = diag.Error
+	table, err := explain.NewParity(p.Tool, c.others.columns(), s)
+	if err != nil {
+		return err
 	}
-	if c.fails("settings") || c.fails("any") {
-		out.Settings = diag.Error
-	}
-	return out
-}
-
-// writeChanges prints a comparison in the format that was asked for.
-func (c *explainCmd) writeChanges(g *globals, found []explain.Change, replayed []explain.Replayed) error {
-	text, replay := "", ""
-	switch {
-	case c.HTML:
-		return explain.ChangesHTML(g.stdout, found)
-	case c.Format == "sarif":
-		return explain.ChangesSARIF(g.stdout, found, c.severities(), g.places(c.newSide()))
-	case c.Format == "github":
-		return explain.ChangesGitHub(g.stdout, found, c.severities(), g.places(c.newSide()))
-	case c.Format == "json":
-		doc := explain.ChangesJSON(found)
-		if c.Runs != "" {
-			doc.Replay = explain.ReplayJSON(replayed)
-		}
-		return g.writeJSON(doc)
-	case c.Format == "markdown":
-		text, replay = explain.ChangesMarkdown(found), explain.ReplayMarkdown(replayed)
-	default:
-		style := g.style(g.stdout)
-		style.Regions = c.Why
-		text, replay = explain.ChangesText(found, style), explain.ReplayText(replayed, style)
-	}
-	if c.Runs != "" {
-		text += replay
-	}
-	_, err := fmt.Fprint(g.stdout, text)
+	_, err = fmt.Fprint(g.stdout, "\n"+table.Text(s, true))
 	return err
 }
-
-// newSide is the new side of a comparison; empty for the work tree.
-func (c *explainCmd) newSide() string { return strings.Join(c.Tools, "") }
 
 func (c *explainCmd) print(g *globals, p *explain.Group, s explain.Style) {
 	if c.Format == "markdown" {
@@ -354,64 +227,4 @@ func (c *explainCmd) print(g *globals, p *explain.Group, s explain.Style) {
 	if c.Why {
 		fmt.Fprint(g.stdout, "\n"+p.CellsText(s))
 	}
-}
-
-// printOthers prints how programs of others hold the rules, with the reasons.
-func (c *explainCmd) printOthers(g *globals, p *explain.Group, s explain.Style) error {
-	if len(c.others) == 0 || p.Tool.Source.Kind != ir.SourceLocal {
-		return nil
-	}
-	table, err := explain.NewParity(p.Tool, c.others.columns(), s)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprint(g.stdout, "\n"+table.Text(s, true))
-	return err
-}
-
-// policyOf returns the data that explain shows of a tool, with what facts say of its workspace.
-func policyOf(t *ir.Tool, facts ir.Facts) (*explain.Policy, error) {
-	p := &explain.Policy{Tool: t, View: ir.NewView(t, hostfacts.Platform(), facts)}
-	if t.Source.Kind != ir.SourceLocal {
-		return p, nil
-	}
-	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
-	if err != nil {
-		return p, err
-	}
-	p.Ledger = out.Ledger
-	// The loader makes its filter from the same text. See decision D94.
-	spec, err := landlock.Parse(out.Files[landlock.Backend{}.File()])
-	if err == nil && spec.Supervision != nil {
-		p.Traps = spec.Supervision.Traps
-	}
-	return p, err
-}
-
-// style returns the style of text to w. Where there is no Landlock to ask for, columns about
-// Linux show the newest version.
-func (g *globals) style(w any) explain.Style {
-	abi := start.ABI()
-	if hostfacts.Platform() != ir.Linux {
-		abi = landlock.MaxABI
-	}
-	s := explain.Style{ABI: min(abi, landlock.MaxABI)}
-	if out, ok := w.(interface{ Write([]byte) (int, error) }); ok {
-		s.Color = g.colors(out)
-		s.Width = width(out)
-	}
-	return s
-}
-
-// width returns the number of columns of the terminal behind w, 0 if it is none.
-func width(w io.Writer) int {
-	f, ok := file(w)
-	if !ok {
-		return 0
-	}
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return columns
 }

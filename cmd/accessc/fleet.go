@@ -1,18 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/review/fleet"
 	"github.com/accessc/accessc/internal/text/plural"
-	"github.com/accessc/accessc/ir"
 )
 
 // fleetCmd is "accessc fleet".
@@ -60,7 +54,7 @@ func (c *fleetCmd) Run(g *globals) error {
 	}
 	f, err := fleet.Survey(req)
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	if f.KeepErr != nil {
 		fmt.Fprintf(g.stderr, "no record was kept, so the next run reads everything anew: %v\n", f.KeepErr)
@@ -96,55 +90,10 @@ func (c *fleetCmd) request(g *globals) (*fleet.Request, error) {
 		}
 		req.Hosts = append(req.Hosts, h)
 	}
-	c.record(g, req)
+	if dir := req.Remember(); dir != "" {
+		fmt.Fprintf(g.stderr, "no record is kept, since it would lie in %s, where others may write\n", dir)
+	}
 	return req, nil
-}
-
-// record sets the file of the record, unless that lies in a directory that is searched: the files there are not the
-// user's.
-// See decision D223.
-func (c *fleetCmd) record(g *globals, req *fleet.Request) {
-	state, err := userdir.Root()
-	if err != nil {
-		return
-	}
-	var dirs []string
-	for _, dir := range c.Dirs {
-		if dir, err = filepath.Abs(dir); err != nil {
-			return
-		}
-		real, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			return // the search says why
-		}
-		if within(state, real) {
-			fmt.Fprintf(g.stderr, "no record is kept, since it would lie in %s, where others may write\n", dir)
-			return
-		}
-		dirs = append(dirs, real)
-	}
-	req.Record, err = userdir.Fleet(dirs)
-	if err == nil {
-		req.Program, err = build.Program()
-	}
-	if err != nil {
-		req.Record = ""
-	}
-}
-
-// within reports whether a place, or the nearest directory around it that exists, lies in a directory.
-func within(name, dir string) bool {
-	for {
-		real, err := filepath.EvalSymlinks(name)
-		if err == nil {
-			return ir.Within(filepath.ToSlash(real), filepath.ToSlash(dir))
-		}
-		if up := filepath.Dir(name); errors.Is(err, fs.ErrNotExist) && up != name {
-			name = up
-			continue
-		}
-		return true
-	}
 }
 
 func (c *fleetCmd) write(g *globals, f *fleet.Fleet, q *fleet.Question) error {
@@ -156,26 +105,11 @@ func (c *fleetCmd) write(g *globals, f *fleet.Fleet, q *fleet.Question) error {
 		out.Most = mostHTML
 		return f.HTML(g.stdout, out)
 	case "sarif":
-		return f.SARIF(g.stdout, q, fromHere)
+		return f.SARIF(g.stdout, q, fleet.FromHere)
 	default:
 		_, err := fmt.Fprint(g.stdout, f.Text(out))
 		return err
 	}
-}
-
-// fromHere names files from the current directory; one elsewhere is no place in a log.
-func fromHere(name string) (string, bool) {
-	if filepath.IsAbs(name) {
-		here, err := filepath.Abs(".")
-		if err == nil {
-			name, err = filepath.Rel(here, name)
-		}
-		if err != nil {
-			return "", false
-		}
-	}
-	name = filepath.ToSlash(name)
-	return name, name != ".." && !strings.HasPrefix(name, "../")
 }
 
 // status is that of the result: problems first.
@@ -187,7 +121,8 @@ func (c *fleetCmd) status(g *globals, f *fleet.Fleet) error {
 	}
 	switch {
 	case s.Problems > 0:
-		fmt.Fprintf(g.stderr, "%s in %s; accessc verify says more about one of them\n", plural.Count(s.Problems, "problem"), strings.Join(c.Dirs, ", "))
+		fmt.Fprintf(g.stderr, "%s in %s; accessc verify says more about one of them\n",
+			plural.Count(s.Problems, "problem"), strings.Join(c.Dirs, ", "))
 		return exit(exitFindings)
 	case c.FailOn == "granted" && len(f.Answers) > 0:
 		return exit(exitFindings)

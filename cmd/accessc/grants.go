@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/accessc/accessc/internal/enforce/live"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/review/explain"
-	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 
@@ -39,47 +37,6 @@ With several runs --run names one by its process. A file that the tool has opene
 connections to a host are closed.`
 }
 
-// runs are those of this user that answer, one of them by --run.
-func runs(pid int) (map[string]*live.Reply, error) {
-	dir, err := userdir.Live()
-	if err != nil {
-		return nil, err
-	}
-	sockets, err := live.Runs(dir)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	out := map[string]*live.Reply{}
-	for _, s := range sockets {
-		if pid != 0 && !strings.HasPrefix(filepath.Base(s), strconv.Itoa(pid)+"-") {
-			continue
-		}
-		if reply, err := live.Talk(s, live.Request{Command: "list"}); err == nil {
-			out[s] = reply
-		}
-	}
-	return out, nil
-}
-
-// socket is that of the one run that is meant.
-func (o runOption) socket() (string, error) {
-	all, err := runs(o.Run)
-	if err != nil {
-		return "", err
-	}
-	switch len(all) {
-	case 0:
-		return "", usagef("no tool is running under exec --ask")
-	case 1:
-	default:
-		return "", usagef("%s are running under exec --ask; name one by --run", plural.Count(len(all), "tool"))
-	}
-	for s := range all {
-		return s, nil
-	}
-	return "", nil
-}
-
 // runOption selects a run.
 type runOption struct {
 	Run int `placeholder:"PID" help:"The run, by the process number that accessc grants shows."`
@@ -87,7 +44,11 @@ type runOption struct {
 
 // act sends a request to the run, and prints that it was done.
 func (o runOption) act(g *globals, req live.Request, done string) error {
-	socket, err := o.socket()
+	dir, err := userdir.Live()
+	if err != nil {
+		return err
+	}
+	socket, err := live.Socket(dir, o.Run)
 	if err != nil {
 		return err
 	}
@@ -116,7 +77,11 @@ type grantsDoc struct {
 
 // Run implements the command.
 func (c *grantsListCmd) Run(g *globals) error {
-	all, err := runs(c.runOption.Run)
+	dir, err := userdir.Live()
+	if err != nil {
+		return err
+	}
+	all, err := live.Running(dir, c.runOption.Run)
 	if err != nil {
 		return err
 	}
@@ -130,7 +95,17 @@ func (c *grantsListCmd) Run(g *globals) error {
 			rows = append(rows, append(run, "asks", strconv.Itoa(q.ID), q.Operation, q.Path, "may: "+q.Rule))
 		}
 		for _, x := range r.Grants {
-			rows = append(rows, append(run, string(x.Answer), strconv.Itoa(x.ID), strings.Join(x.Rules, ", "), x.Given.Local().Format("15:04:05"), "may: "+x.May))
+			rows = append(
+				rows,
+				append(
+					run,
+					string(x.Answer),
+					strconv.Itoa(x.ID),
+					strings.Join(x.Rules, ", "),
+					x.Given.Local().Format("15:04:05"),
+					"may: "+x.May,
+				),
+			)
 		}
 		if len(r.Pending)+len(r.Grants) == 0 {
 			rows = append(rows, append(run, "nothing granted"))

@@ -78,7 +78,7 @@ func (e callError) another() (flag, line string) {
 }
 
 // Unwrap has it be a mistake of the call.
-func (e callError) Unwrap() error { return usageError(e) }
+func (e callError) Unwrap() error { return usageError{Err: e.err} }
 
 // hint says where to read on, and names the usual mistakes.
 func (e callError) hint() string {

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/text/plural"
@@ -89,7 +89,7 @@ func (c *homeListCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	homes, err := homesOf(dir, c.Tools)
+	homes, err := dir.HomesOf(c.Tools)
 	switch {
 	case err != nil:
 		return err
@@ -119,7 +119,7 @@ func (c *homePathCmd) Run(g *globals) error {
 	if res.Program == nil {
 		return g.sayText(res.Findings, res.Files, "")
 	}
-	t, err := findTool(res.Program, c.Tool)
+	t, err := config.Tool(res.Program, c.Tool)
 	if err != nil {
 		return err
 	}
@@ -136,38 +136,33 @@ func (c *homeClearCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	homes, err := homesOf(dir, c.Tools)
+	homes, err := dir.HomesOf(c.Tools)
 	if err != nil {
 		return err
 	}
 	return c.clear(g, dir, homes)
 }
 
-// homesOf are the homes of the tools that are named, of all for none.
-func homesOf(dir userdir.Dir, tools []string) ([]userdir.PrivateHome, error) {
-	homes, err := dir.Homes()
-	if err != nil || len(tools) == 0 {
-		return homes, err
-	}
-	for _, tool := range tools {
-		if !slices.ContainsFunc(homes, func(h userdir.PrivateHome) bool { return h.Tool == tool }) {
-			return nil, usagef("%s has no private home in this workspace; nothing was changed", visible.Text(tool))
-		}
-	}
-	return slices.DeleteFunc(homes, func(h userdir.PrivateHome) bool { return !slices.Contains(tools, h.Tool) }), nil
-}
-
 func homesText(homes []userdir.PrivateHome) string {
 	var rows [][]string
 	for _, h := range homes {
-		rows = append(rows, []string{h.Tool, explain.Bytes(h.Bytes), plural.Count(h.Files, "file"), h.Changed.Local().Format(time.DateOnly), h.Path})
+		rows = append(
+			rows,
+			[]string{
+				h.Tool,
+				explain.Bytes(h.Bytes),
+				plural.Count(h.Files, "file"),
+				h.Changed.Local().Format(time.DateOnly),
+				h.Path,
+			},
+		)
 	}
 	return explain.Table(rows)
 }
 
 // clear removes homes whose tools do not run.
 func (c *homeClearCmd) clear(g *globals, dir userdir.Dir, homes []userdir.PrivateHome) error {
-	known, err := idle(homes)
+	known, err := userdir.Idle(homes)
 	if err != nil {
 		return err
 	}
@@ -182,7 +177,7 @@ func (c *homeClearCmd) clear(g *globals, dir userdir.Dir, homes []userdir.Privat
 	if err := c.confirm(g, text); err != nil {
 		return err
 	}
-	release, err := seize(homes)
+	release, err := userdir.Seize(homes)
 	if err != nil {
 		return err
 	}
@@ -194,34 +189,6 @@ func (c *homeClearCmd) clear(g *globals, dir userdir.Dir, homes []userdir.Privat
 		fmt.Fprintf(g.stderr, "removed: %s\n", visible.Text(h.Path))
 	}
 	return nil
-}
-
-// seize keeps tools from beginning to run with homes. One may have begun since the homes were listed, and
-// processes that a tool left behind hold no lock.
-// See decision D220.
-func seize(homes []userdir.PrivateHome) (release func(), err error) {
-	if _, err := idle(homes); err != nil {
-		return nil, err
-	}
-	if release, err = userdir.LockHomes(homes); err != nil {
-		return nil, usagef("%s; nothing was changed", visible.Text(err.Error()))
-	}
-	if _, err := idle(homes); err != nil {
-		release()
-		return nil, err
-	}
-	return release, nil
-}
-
-// idle refuses homes of which a process has one as its HOME. known is false where no process shows that.
-func idle(homes []userdir.PrivateHome) (known bool, err error) {
-	for _, h := range homes {
-		var running bool
-		if running, known = userdir.Running(canonical(h.Path)); running {
-			return known, usagef("%s is running with its home; nothing was changed", visible.Text(h.Tool))
-		}
-	}
-	return known, nil
 }
 
 func (c *homeClearCmd) confirm(g *globals, text string) error {

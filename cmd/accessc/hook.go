@@ -11,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/gate/relay"
+	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/text/suggest"
 )
 
@@ -131,7 +132,7 @@ func (c *hookRunCmd) answer(g *globals, a *hook.Agent) (*hook.Event, hook.Answer
 	if err != nil {
 		return e, hook.Answer{}, c.unread(a, err)
 	}
-	log, err := openLog(p.Judge.Files, c.Log, a.Name)
+	log, err := seat.OpenLog(p.Judge.Files, c.Log, a.Name)
 	if err != nil {
 		return e, hook.Answer{}, err
 	}

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"errors"
-	"slices"
-
 	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/gate/invocations"
 	"github.com/accessc/accessc/internal/text/visible"
-	"github.com/accessc/accessc/ir"
 )
 
 // counted holds the constraints for a call that would be made, and counts it. A call that a person, or the
@@ -27,7 +23,8 @@ func (p *hookPolicy) counted(a *hook.Agent, e *hook.Event, ans hook.Answer) hook
 	return ans
 }
 
-// used counts a call that was made, unless its answer has counted it, and one that has ended without an error as completed.
+// used counts a call that was made, unless its answer has counted it, and one that has ended without an error as
+// completed.
 func (p *hookPolicy) used(a *hook.Agent, e *hook.Event) {
 	switch a.Settle(e, p.Answer(a, e)).Outcome {
 	case hook.Pass, hook.Ask:
@@ -53,19 +50,8 @@ func made(c invocations.Counts, f func(invocations.Counts) string) string { retu
 
 // count counts a call in the session of an event, unless its constraints refuse it.
 func (p *hookPolicy) count(e *hook.Event, how counting) error {
-	constrained := func(t *ir.Tool) bool { return t.Constraints != nil }
-	if !slices.ContainsFunc(p.res.Program.Tools, constrained) {
-		return nil
-	}
-	s, err := counted(p.res, sessionID(e.Session))
-	if err != nil {
-		return err
-	}
-	return s.Take(func(c invocations.Counts) error {
-		if why := how(c, func(c invocations.Counts) string { return p.invoke(e, c) }); why != "" {
-			return errors.New(why)
-		}
-		return nil
+	return p.servers.Take(e.Session, func(c invocations.Counts) string {
+		return how(c, func(c invocations.Counts) string { return p.invoke(e, c) })
 	})
 }
 
@@ -74,9 +60,9 @@ func (p *hookPolicy) names(e *hook.Event) []string {
 	switch {
 	case e.Call.What == hook.Server, e.Call.What == hook.Unknown:
 		var out []string
-		for _, of := range e.Call.Targets(p.servers()) {
+		for _, of := range e.Call.Targets(p.servers.Tools()) {
 			if of.Server != "" {
-				out = append(out, p.server(of.Server).Names(of.Tool)...)
+				out = append(out, p.servers.Policy(of.Server).Names(of.Tool)...)
 			}
 		}
 		return out
@@ -91,11 +77,11 @@ func (p *hookPolicy) names(e *hook.Event) []string {
 func (p *hookPolicy) invoke(e *hook.Event, c invocations.Counts) string {
 	switch t := p.Judge.Files.View.Tool; {
 	case e.Call.What == hook.Server, e.Call.What == hook.Unknown:
-		for _, of := range e.Call.Targets(p.servers()) {
+		for _, of := range e.Call.Targets(p.servers.Tools()) {
 			if of.Server == "" {
 				continue
 			}
-			if why := p.server(of.Server).Count(c, of.Tool); why != "" {
+			if why := p.servers.Policy(of.Server).Count(c, of.Tool); why != "" {
 				return why
 			}
 		}

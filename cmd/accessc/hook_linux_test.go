@@ -407,7 +407,7 @@ func TestHookDeadline(t *testing.T) {
 	t.Parallel()
 	a, _ := hook.Find("claude-code")
 	stdin, _ := io.Pipe()
-	r := (&hookRunCmd{}).within(50*time.Millisecond, &globals{stdin: stdin}, a, nil)
+	r := (&hookRunCmd{}).within(50*time.Millisecond, &globals{streams: streams{stdin: stdin}}, a, nil)
 	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
 		t.Errorf("got %+v", s)
 	}
@@ -423,7 +423,7 @@ func TestHookDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	event := strings.NewReader(h.event("PreToolUse", "cat a.txt"))
-	r = (&hookRunCmd{Tool: "coder", Log: tty.Name()}).within(200*time.Millisecond, &globals{stdin: event}, a, nil)
+	r = (&hookRunCmd{Tool: "coder", Log: tty.Name()}).within(200*time.Millisecond, &globals{streams: streams{stdin: event}}, a, nil)
 	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
 		t.Errorf("got %+v", s)
 	}

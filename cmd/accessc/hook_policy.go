@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -10,23 +9,21 @@ import (
 	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/gate/judge/action"
-	"github.com/accessc/accessc/internal/gate/mcp"
-	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
-	"github.com/accessc/accessc/ir"
 )
 
 // hookPolicy is the policy of the directory that an agent works in.
 type hookPolicy struct {
 	hook.Policy
-	res *hostfacts.Result
+	servers seat.Servers
 }
 
 // policy compiles the policy of the directory in which an agent was started.
 // See decision D146.
 func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
-	j, res, err := policies{g, c.Tool, c.Ruleset}.judge(e.Project)
+	j, res, err := seat.Policies{Config: g.asking().config(), Tool: c.Tool, Ruleset: c.Ruleset}.Judge(e.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +34,7 @@ func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
 				res.Resolver.Root, around)
 		}
 	}
-	p := &hookPolicy{res: res}
+	p := &hookPolicy{servers: seat.Servers{Result: res, Judge: j}}
 	p.Judge, p.Refuses, p.Undecided = j, p.refuses, hook.Undecided(c.Undecided)
 	if !c.JudgeOnly {
 		p.Wrap, err = c.wrap(g, j)
@@ -45,62 +42,13 @@ func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
 	return p, err
 }
 
-// server is the policy of an MCP server and its tools: by its configuration; without one, and for
-// tools of no server, by the policy of the directory.
-func (p *hookPolicy) server(name string) *mcp.Policy {
-	of := &mcp.Policy{Server: name, Judge: p.Judge.Files, Commands: p.Judge}
-	if name == "" {
-		return of
-	}
-	of.Tools = mcp.ToolsOf(p.res.Program, name)
-	if t, known := p.res.Program.Tool(name); known && t.Server() {
-		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", "", false), t.Constraints
-	}
-	return of
-}
-
-// servers are the configured servers with the tools that are listed for each. One without a table of its own is among
-// them by its tools.
-func (p *hookPolicy) servers() map[string][]string {
-	out := map[string][]string{}
-	for _, name := range p.res.AllWrong() {
-		out[name] = nil
-	}
-	details, _ := p.res.WrongServers()
-	for _, t := range p.res.Program.Tools {
-		switch {
-		case t.Server():
-			out[t.Name] = nil
-		case t.Source.Kind == ir.SourceMCP:
-			details = append(details, t.Source.Detail)
-		}
-	}
-	for _, detail := range details {
-		for i, r := range detail + "." {
-			if r == '.' {
-				out[detail[:i]] = nil
-			}
-		}
-	}
-	for name := range out {
-		out[name] = slices.Sorted(maps.Keys(mcp.ToolsOf(p.res.Program, name)))
-	}
-	return out
-}
-
 // refuses judges the call of a tool of a server, or of none. The strictest of the servers that it may be of decides.
 func (p *hookPolicy) refuses(c *hook.Call) (reason, asked string) {
-	if _, any := p.res.WrongServers(); any && c.What == hook.Server {
+	if _, any := p.servers.Result.WrongServers(); any && c.What == hook.Server {
 		return "the source of a tool is not understood, which may be of any server: accessc check shows it", c.Tool
 	}
-	for _, t := range c.Targets(p.servers()) {
-		switch {
-		case p.res.Wrong(t.Server):
-			return "the server " + t.Server + " has mistakes: accessc check shows them", t.Server
-		case p.res.Wrong(t.Tool):
-			return "the tool " + t.Tool + " has mistakes: accessc check shows them", t.Tool
-		}
-		if reason, asked = p.server(t.Server).Refusal(t.Tool, c.Input); reason != "" {
+	for _, t := range c.Targets(p.servers.Tools()) {
+		if reason, asked = p.servers.Refusal(t.Server, t.Tool, c.Input); reason != "" {
 			return reason, asked
 		}
 	}
@@ -118,7 +66,7 @@ func (c *hookRunCmd) wrap(g *globals, j *action.Judge) (*hook.Wrap, error) {
 		return nil, err
 	}
 	root := j.Files.Roots.Workspace
-	words := slices.Concat([]string{self, "-C", root}, g.layers(), []string{"exec", "--command", "--no-prompt"})
+	words := slices.Concat([]string{self, "-C", root}, g.config().Words(), []string{"exec", "--command", "--no-prompt"})
 	if c.Tool != "" {
 		words = append(words, "--tool", c.Tool)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/agents/hook/settings"
+	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/propose/survey"
 	"github.com/accessc/accessc/internal/text/oserr"
@@ -71,7 +72,7 @@ func (c *hookPrintCmd) Run(g *globals) error {
 		err = e.Check()
 	}
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	fmt.Fprintf(g.stderr, "for %s:\n", visible.Text(path))
 	_, err = g.stdout.Write(a.New(e))
@@ -90,7 +91,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	}
 	e, err := c.entry(g)
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	if err := c.judges(g); err != nil {
 		return err
@@ -167,7 +168,7 @@ func (c *hookInstallCmd) judges(g *globals) error {
 	}
 	cwd, err := os.Getwd()
 	if err == nil {
-		_, _, err = policies{g, c.Tool, c.Ruleset}.judge(cwd)
+		_, _, err = seat.Policies{Config: g.asking().config(), Tool: c.Tool, Ruleset: c.Ruleset}.Judge(cwd)
 	}
 	if err != nil {
 		return usagef("%w; nothing was changed", err)
@@ -232,7 +233,7 @@ func (c *hookPlace) find(g *globals) (*settings.Agent, string, error) {
 	}
 	if path := places.User(a); !c.Project {
 		if err := owned(filepath.Dir(path), quietRoot(g)); err != nil {
-			return nil, "", usageError{err}
+			return nil, "", usageError{Err: err}
 		}
 		return a, path, nil
 	}
@@ -245,7 +246,7 @@ func (c *hookPlace) find(g *globals) (*settings.Agent, string, error) {
 	}
 	path := places.Project(a)
 	if err := inside(filepath.Dir(path), places.Workspace); err != nil {
-		return nil, "", usageError{err}
+		return nil, "", usageError{Err: err}
 	}
 	return a, path, nil
 }
@@ -257,7 +258,7 @@ func ownPlaces() (settings.Places, error) {
 		home, err = filepath.Abs(home)
 	}
 	if err != nil {
-		return settings.Places{}, usageError{err}
+		return settings.Places{}, usageError{Err: err}
 	}
 	return settings.Places{Home: home, Getenv: os.Getenv}, nil
 }
@@ -288,7 +289,7 @@ func owned(dir, root string) error {
 		switch {
 		case err != nil:
 			return err
-		case !ownSeat(info) || runtime.GOOS != "windows" && info.Mode()&0o002 != 0:
+		case !seat.Owned(info) || runtime.GOOS != "windows" && info.Mode()&0o002 != 0:
 			return fmt.Errorf("%s leads to %s, which others can change; nothing was changed", at, to)
 		case root != "" && !workspace.Within(at, root) && workspace.Within(to, canonical(root)):
 			return fmt.Errorf("%s leads into the workspace, to %s; nothing was changed", at, to)

@@ -1,23 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/internal/agents/hook/settings"
+	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/host/layerfile"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/propose/survey"
@@ -61,7 +56,7 @@ func (c *initCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	link, err := c.share(g, agent)
+	link, err := c.link(g, agent)
 	if err != nil {
 		return err
 	}
@@ -83,17 +78,14 @@ func (c *initCmd) Run(g *globals) error {
 			return err
 		}
 	}
-	path := filepath.Join(dir, "accessc.toml")
-	if _, err := os.Lstat(path); err == nil && agent != nil {
-		return c.add(g, dir, agent, link)
+	f := survey.File{Dir: dir, Config: g.asking().config()}
+	if _, err := os.Lstat(f.Path()); err == nil && agent != nil {
+		return c.add(g, f, agent, link)
 	}
-	if err := c.fresh(g, dir, path, text); err != nil {
-		return err
+	if err := f.Write(text); err != nil {
+		return g.refused(err)
 	}
-	if err := writeNew(path, text, "accessc init --print shows what it would be"); err != nil {
-		return err
-	}
-	fmt.Fprintf(g.stderr, "%s written\n%s", path, survey.Summary(found))
+	fmt.Fprintf(g.stderr, "%s written\n%s", f.Path(), survey.Summary(found))
 	if err := link(); err != nil {
 		return err
 	}
@@ -105,24 +97,12 @@ func (c *initCmd) Run(g *globals) error {
 func next(agent *survey.Tool, found []survey.Found) string {
 	switch {
 	case agent == nil:
-		return "accessc check, accessc explain, " + firstStart(found)
-	case !inPath(agent.Name):
+		return "accessc check, accessc explain, " + survey.FirstStart(found)
+	case !survey.InPath(agent.Name):
 		return "install " + agent.Name + ", which is not in PATH; then accessc exec " + agent.Name
 	default:
 		return "accessc exec " + agent.Name
 	}
-}
-
-// firstStart starts the first tool that was found, or the example's.
-func firstStart(found []survey.Found) string {
-	first := "example"
-	if i := slices.IndexFunc(found, func(f survey.Found) bool { return len(f.Tools) > 0 }); i >= 0 {
-		first = found[i].Tools[0].Name
-	}
-	if first == "git" {
-		first += " -- status" // it takes a word
-	}
-	return "accessc exec " + first
 }
 
 // agent is the tool for the agent, nil without the flag.
@@ -142,99 +122,43 @@ func (c *initCmd) agent(dir string) (*survey.Tool, error) {
 		hint := cmp.Or(suggest.Hint(c.Agent, survey.Agents()), "the agents are "+strings.Join(survey.Agents(), ", "))
 		return nil, usagef("there is no agent %q with a preset; %s", c.Agent, hint)
 	}
-	place(t)
+	t.Find()
 	return t, nil
 }
 
-// share lets the tool of an agent use the user's login, and returns how to make the link in the tool's home.
-// See decision D194.
-func (c *initCmd) share(g *globals, t *survey.Tool) (link func() error, err error) {
-	switch {
-	case c.Login != "shared":
+// link returns how the tool of an agent gets at the user's login.
+func (c *initCmd) link(g *globals, t *survey.Tool) (func() error, error) {
+	if c.Login != "shared" {
 		return func() error { return nil }, nil
-	case t == nil:
-		return nil, usagef("--login shared takes --agent")
 	}
-	home, err := os.UserHomeDir()
+	link, err := survey.Login(t, c.Agent)
 	if err != nil {
-		return nil, usagef("--login shared: %v", err)
-	}
-	name := t.Share()
-	login := filepath.Join(home, filepath.FromSlash(name))
-	if info, err := os.Stat(login); err != nil || !info.Mode().IsRegular() {
-		return nil, usagef("%s has no login in %s; log in first, or leave out --login shared. Nothing was changed",
-			c.Agent, login)
+		return nil, err
 	}
 	return func() error {
 		dir, err := g.state()
-		if err == nil {
-			err = dir.LinkHome(t.Name, name, login)
-		}
 		if err != nil {
 			return usagef("the link in the home of %s: %v; accessc home clear %s makes room, then call this again",
 				t.Name, oserr.Reason(err), t.Name)
 		}
-		return nil
+		return link(dir)
 	}, nil
 }
 
-// place tells the tool of an agent where its program is, if that is below the user's home.
-func place(t *survey.Tool) {
-	program, err := exec.LookPath(t.Name)
-	home, err2 := os.UserHomeDir()
-	file, err3 := filepath.EvalSymlinks(program)
-	if errors.Join(err, err2, err3) != nil {
-		return // there is none yet, or the home is unknown
-	}
-	link, err := filepath.Rel(home, program)
-	rest, err2 := filepath.Rel(home, file)
-	if err == nil && err2 == nil && filepath.IsLocal(link) && filepath.IsLocal(rest) {
-		t.Place(filepath.ToSlash(link), filepath.ToSlash(rest))
-	}
-}
-
 // add writes the tool for the agent behind the text of the policy that is there.
-// See decision D416.
-func (c *initCmd) add(g *globals, dir string, agent *survey.Tool, link func() error) error {
-	const name = "accessc.toml"
-	root, err := os.OpenRoot(dir)
+func (c *initCmd) add(g *globals, f survey.File, agent *survey.Tool, link func() error) error {
+	added, err := f.Add(agent, c.Agent, c.Login == "shared")
 	if err != nil {
-		return usagef("%s: %v", dir, oserr.Reason(err))
+		return g.refused(err)
 	}
-	defer root.Close()
-	f, err := layerfile.Open(root, ".", name)
-	if err != nil {
-		return usagef("%s: %v", name, oserr.Reason(err))
+	if added {
+		fmt.Fprintf(g.stderr, "%s has the tool %s at its end\n", f.Path(), agent.Name)
 	}
-	defer f.Close()
-	old, err := layerfile.Parse(name, f.Data)
-	switch {
-	case err != nil:
-		return usagef("%w; nothing was changed", err)
-	case slices.Contains(old.Tools(), agent.Name) && c.Login == "shared" && agent.Reads(string(f.Data)):
-		if err := link(); err != nil {
-			return err
-		}
-		fmt.Fprintf(g.stderr, "the home of %s has a link to your login\nnext: %s%s\n",
-			agent.Name, c.approvals(g), next(agent, nil))
-		return nil
-	case slices.Contains(old.Tools(), agent.Name):
-		return usagef("%s has a tool %s already; nothing was changed. Next: accessc exec %s", name, agent.Name, agent.Name)
-	}
-	text := append(bytes.TrimRight(f.Data, "\n"), '\n')
-	text = append(text, agent.Block(c.Agent)...)
-	if _, err := layerfile.Parse(name, text); err != nil {
-		return usagef("%w; nothing was changed. Its tools have to be tables of their own, such as [tools.NAME]", err)
-	}
-	if err := c.fits(g, dir, text, []string{agent.Name}); err != nil {
-		return err
-	}
-	if err := f.Write(text); err != nil {
-		return usagef("%s: %v", name, oserr.Reason(err))
-	}
-	fmt.Fprintf(g.stderr, "%s has the tool %s at its end\n", filepath.Join(dir, name), agent.Name)
 	if err := link(); err != nil {
 		return err
+	}
+	if !added {
+		fmt.Fprintf(g.stderr, "the home of %s has a link to your login\n", agent.Name)
 	}
 	fmt.Fprintf(g.stderr, "next: %s%s\n", c.approvals(g), next(agent, nil))
 	return nil
@@ -245,35 +169,11 @@ func (c *initCmd) policy(dir string, agent *survey.Tool) ([]survey.Found, string
 	if c.Starter {
 		return nil, starter, nil
 	}
-	found, err := survey.Look(dir, inPath)
+	found, err := survey.Look(dir, survey.InPath)
 	if agent != nil {
 		found = append(found, survey.Found{File: c.Agent, Tools: []survey.Tool{*agent}})
 	}
 	return found, cmp.Or(survey.Text(found, hostfacts.Platform()), starter), err
-}
-
-// inPath reports whether PATH has a program.
-func inPath(program string) bool {
-	_, err := exec.LookPath(program)
-	return err == nil
-}
-
-// writeNew writes a file that is not there yet, and leaves none after an error. hint is for a user who has one.
-func writeNew(path, text, hint string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return usagef("%s is there already; %s", path, hint)
-	}
-	if err == nil {
-		_, err = f.WriteString(text)
-		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			_ = os.Remove(path)
-		}
-	}
-	if err != nil {
-		return usagef("%s: %v", path, oserr.Reason(err))
-	}
-	return nil
 }
 
 // approvals is the command that approves the places of presets and rules on this host, empty where none waits.
@@ -283,7 +183,7 @@ func (c *initCmd) approvals(g *globals) string {
 		return "" // check reports the mistake
 	}
 	var names []string
-	for _, b := range pendingOf(res.Bindings, nil) {
+	for _, b := range consent.Pending(res.Bindings, nil) {
 		for _, grant := range b.Grants {
 			name, _, _ := strings.Cut(grant.Preset, "@")
 			if !strings.HasPrefix(name, source.Preset) {

@@ -345,7 +345,7 @@ func (w *keptWorld) start(after string) (hit, ok bool) {
 	kept, hit := early.Kept([]string{"--no-prompt", "t"})
 	c := execCmd{Tool: "t", Means: meansLandlock, NoPrompt: true, NoCache: hit}
 	var said bytes.Buffer
-	g := globals{stdin: strings.NewReader(""), stdout: &said, stderr: &said}
+	g := globals{streams: streams{stdin: strings.NewReader(""), stdout: &said, stderr: &said}}
 	var req start.Request
 	err := c.policyOf(&g, &req)
 	ok = err == nil && said.Len() == 0

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
 	"time"
 
-	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/enforce/start"
-	"github.com/accessc/accessc/internal/files/rmtree"
-	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/host/prompt"
 	"github.com/accessc/accessc/internal/propose/learn"
 	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -79,17 +83,17 @@ func (c *learnCmd) Run(g *globals) error {
 	case l.runs():
 		return l.learn()
 	}
-	if err := l.load(); err != nil {
+	if err := l.Load(); err != nil {
 		return err
 	}
-	if len(l.kept) == 0 {
-		fmt.Fprintf(g.stderr, "no run of %s is kept: accessc learn --run %s records one\n", l.name(), l.tool)
+	if len(l.Kept) == 0 {
+		fmt.Fprintf(g.stderr, "no run of %s is kept: accessc learn --run %s records one\n", l.Name(), l.Tool)
 		return exit(exitFindings)
 	}
 	if c.HeldOut {
 		return l.heldOut()
 	}
-	found, err := l.propose(l.kept)
+	found, err := l.propose()
 	if err == nil {
 		err = l.show(found)
 	}
@@ -101,122 +105,139 @@ func (c *learnCmd) Run(g *globals) error {
 
 // learner is one call of the command.
 type learner struct {
-	*learnCmd
-	*globals
-	tool    string
-	command []string
-	layer   ir.Layer
-	// policy is the tool, nil without one.
-	policy *ir.Tool
-	store  learn.Store
-	kept   []denial.Evidence
+	*learn.Session
+	cmd *learnCmd
+	g   *globals
 }
 
 // begin reads the arguments.
 func (c *learnCmd) begin(g *globals) (*learner, error) {
-	l := &learner{learnCmd: c, globals: g}
+	l := &learner{&learn.Session{Config: g.asking().config(), Default: c.From == "default"}, c, g}
 	c.JSON = c.JSON || c.Format == "json"
 	words := c.Command
 	if c.Tool != "" {
 		words = append([]string{c.Tool}, words...)
 	}
 	before := len(words) - max(g.behind, 0)
-	if l.command = words[before:]; before == 1 {
-		l.tool = words[0]
+	if l.Command = words[before:]; before == 1 {
+		l.Tool = words[0]
 	}
-	l.layer, _ = ir.ParseLayer(c.Layer)
+	l.Layer, _ = ir.ParseLayer(c.Layer)
 	switch {
 	case before > 1:
 		return nil, usagef("the command stands behind --: accessc learn %s -- COMMAND", words[0])
-	case before == 0 && len(l.command) == 0 && !c.Forget:
+	case before == 0 && len(l.Command) == 0 && !c.Forget:
 		return nil, usagef("name a tool, or a command behind --; accessc learn --help has examples")
-	case g.Shared && l.layer != ir.LayerWorkspace:
+	case g.Shared && l.Layer != ir.LayerWorkspace:
 		return nil, usagef("--shared leaves out the %s layer, which the rules would go to", c.Layer)
-	case c.From == "default" && len(l.command) == 0:
-		return nil, usagef("--from default needs the command: accessc learn --from default %s -- COMMAND", l.tool)
+	case l.Default && len(l.Command) == 0:
+		return nil, usagef("--from default needs the command: accessc learn --from default %s -- COMMAND", l.Tool)
 	case c.UntilGreen < 0, c.UntilGreen > 0 && before == 0:
 		return nil, usagef("--until-green takes how often rules may be written, and the tool that they are for")
 	case c.HeldOut && (c.Apply || l.runs()):
 		return nil, usagef("--held-out is about the kept runs: it writes and runs nothing")
 	}
-	return l, l.open()
+	if err := l.Open(); err != nil {
+		return nil, g.refused(err)
+	}
+	if l.Tool == "" {
+		return l, nil
+	}
+	return l, l.find()
 }
 
 // runs reports whether something is to be run.
-func (l *learner) runs() bool { return len(l.command) > 0 || l.Own || l.UntilGreen > 0 }
+func (l *learner) runs() bool { return len(l.Command) > 0 || l.cmd.Own || l.cmd.UntilGreen > 0 }
 
-// name is the tool in messages.
-func (l *learner) name() string {
-	if l.tool == "" {
-		return "a command that no configuration names"
-	}
-	return l.tool
-}
-
-// open finds the kept runs of the tool.
-func (l *learner) open() error {
-	root, err := l.root()
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root)
-	}
-	if err != nil {
-		return err
-	}
-	state, err := userdir.For(root)
-	if err != nil {
-		return err
-	}
-	// The name of no tool leads elsewhere.
-	l.store = learn.Store(state.Learned(filepath.Base("/" + l.tool)))
-	if l.tool == "" {
-		l.store = learn.Store(state.Learned(""))
-	} else if err := l.find(); err != nil {
-		return err
-	}
-	if l.Forget && l.tool == "" {
-		l.store = learn.Store(filepath.Dir(state.Learned("")))
-	}
-	return nil
-}
-
-// find finds the tool in the configuration. One that is not there is made from its runs, which begin
-// under the default policy.
+// find finds the tool in the configuration.
 func (l *learner) find() error {
-	res, err := l.compileFor(l.tool)
+	res, err := l.g.compileFor(l.Tool)
 	if err != nil {
 		return err
 	}
-	t, err := findTool(res.Program, l.tool)
-	if err == nil {
-		l.policy = t
-		return nil
-	}
-	kept, kerr := l.store.Runs()
-	switch {
-	case kerr != nil:
-		return kerr
-	case l.From == "default" && len(l.command) > 0, l.Forget, len(kept) > 0 && !l.runs():
-		return nil
-	case len(l.command) > 0:
-		return usagef("%w; accessc learn --from default %s -- COMMAND makes it", err, l.tool)
-	default:
-		return err
-	}
+	return l.Find(res, l.runs(), l.cmd.Forget)
 }
 
-func (l *learner) load() (err error) {
-	l.kept, err = l.store.Runs()
-	return err
+// propose finds the rules that the kept runs need.
+func (l *learner) propose() (*learn.Learned, error) {
+	found, err := l.Propose(l.Kept)
+	return found, l.g.notAllowed(l.g.refused(err))
 }
 
 // forget removes the kept runs.
 func (l *learner) forget() error {
-	if l.tool == "" {
-		err := rmtree.Remove(string(l.store))
-		fmt.Fprintln(l.stderr, "the kept runs of all tools are removed")
+	n, err := l.Forget()
+	if l.Tool == "" {
+		fmt.Fprintln(l.g.stderr, "the kept runs of all tools are removed")
 		return err
 	}
-	n, err := l.store.Forget()
-	fmt.Fprintf(l.stderr, "%s of %s removed\n", plural.Count(n, "kept run"), l.name())
+	fmt.Fprintf(l.g.stderr, "%s of %s removed\n", plural.Count(n, "kept run"), l.Name())
 	return err
+}
+
+// heldOut proposes from all runs but the last, and says whether that would have been permitted.
+func (l *learner) heldOut() error {
+	if len(l.Kept) < 2 || l.Tool == "" {
+		return usagef("--held-out needs a tool and two kept runs; of %s there are %d", l.Name(), len(l.Kept))
+	}
+	f, held, err := l.HoldOut()
+	if err != nil {
+		return l.g.notAllowed(l.g.refused(err))
+	}
+	if l.cmd.JSON {
+		err = l.g.writeJSON(l.Document(f, held))
+	} else {
+		_, err = fmt.Fprint(l.g.stdout, visible.Lines(learn.HeldOutText(len(l.Kept), held)))
+	}
+	if err == nil && len(held.Refused) > 0 {
+		return exit(exitFindings)
+	}
+	return err
+}
+
+// show prints the patch on standard output, and its summary on standard error.
+func (l *learner) show(f *learn.Learned) error {
+	if l.cmd.HTML != "" {
+		if err := l.WritePage(f, l.cmd.HTML); err != nil {
+			return l.g.refused(err)
+		}
+	}
+	if l.cmd.JSON {
+		return l.g.writeJSON(l.Document(f, nil))
+	}
+	fmt.Fprint(l.g.stderr, visible.Lines(l.Summary(f)))
+	if l.cmd.UntilGreen > 0 && f.Plans() == 0 {
+		return nil
+	}
+	for _, plan := range f.Files() {
+		if err := writeDiff(l.g.stdout, plan.Name, plan.Old, plan.New); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply writes the plans, and has the targets of external rules approved, at the terminal or by --yes.
+func (l *learner) apply(f *learn.Learned) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	paths, err := l.Apply(ctx, f, func(file string, rules []string) {
+		fmt.Fprintf(l.g.stderr, "%s:\n  %s\n", visible.Text(file), visible.Lines(strings.Join(rules, "\n  ")))
+	})
+	if err != nil || len(paths) == 0 {
+		return err
+	}
+	err = (&approveCmd{Yes: l.cmd.Yes, Paths: paths}).Run(l.g)
+	var refused exit
+	var mistake usageError
+	switch {
+	case errors.As(err, &mistake) && errors.Is(mistake.Err, prompt.ErrNone):
+		fmt.Fprintf(l.g.stderr, "external rules take effect once their targets are approved: accessc approve %s\n",
+			visible.Text(strings.Join(paths, " ")))
+		return nil
+	case errors.As(err, &refused):
+		return nil // it was said, and the rules stay without effect
+	default:
+		return err
+	}
 }

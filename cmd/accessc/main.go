@@ -20,6 +20,7 @@ import (
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/internal/enforce/kerneltest"
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/text/usage"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 
@@ -116,12 +117,9 @@ type exit int
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // usageError is a mistake in how the program was called.
-type usageError struct{ err error }
+type usageError = usage.Error
 
-// Error implements error.
-func (e usageError) Error() string { return e.err.Error() }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return usage.Errorf(format, args...) }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
@@ -229,7 +227,7 @@ func commandOf(field reflect.StructField) (name, help string) {
 // status turns an error into an exit code and prints it, once.
 func status(err error, stderr io.Writer) int {
 	var code exit
-	var usage usageError
+	var mistake usageError
 	var call callError
 	var refused *start.Error
 	switch {
@@ -243,8 +241,8 @@ func status(err error, stderr io.Writer) int {
 	case errors.As(err, &call):
 		fmt.Fprintf(stderr, "accessc: %s\n%s\n", visible.Message(call.Error()), call.hint())
 		return exitUsage
-	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(usage.Error()))
+	case errors.As(err, &mistake):
+		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(mistake.Error()))
 		return exitUsage
 	default:
 		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(err.Error()))

@@ -2,12 +2,11 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/gate/mcp"
+	"github.com/accessc/accessc/internal/gate/seat"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -45,12 +44,12 @@ func (c *mcpCmd) Run(g *globals) error {
 	if err != nil {
 		return notStarted(err)
 	}
-	defer s.remove()
-	return s.run(session.FromClient, session.FromServer)
+	defer s.Remove()
+	return sit(s, session.FromClient, session.FromServer)
 }
 
 // prepare compiles the policy of the server and of its tools.
-func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
+func (c *mcpCmd) prepare(g *globals) (*seat.Seat, *mcp.Session, error) {
 	if err := checkAccept(c.Accept); err != nil {
 		return nil, nil, err
 	}
@@ -62,14 +61,18 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	// The terminal is the client's, so nothing is asked.
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, usageError{Err: err}
 	}
 	if err := g.sayErrors(res, c.Server); err != nil {
 		return nil, nil, err
 	}
-	t, err := c.server(g, res)
+	t, named, err := seat.Server(res, c.Server, c.Command)
 	if err != nil {
 		return nil, nil, err
+	}
+	if !named {
+		fmt.Fprintf(g.stderr, "accessc: no [%s.%s] in the configuration: the default policy holds\n", ir.ServersTable,
+			t.Name)
 	}
 	if t.Constraints != nil && t.Constraints.Forbidden {
 		return nil, nil, usagef("the constraints of %s forbid it: %s", t.Name, t.Constraints.Origin)
@@ -77,7 +80,7 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	if err := g.unattested(res, t); err != nil {
 		return nil, nil, err
 	}
-	made, err := counted(res, c.Session)
+	made, err := seat.Session(res, string(c.Session))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,13 +88,14 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := newSeat(res, t, c.Accept, c.Log)
+	s, err := seat.New(res, t, c.Accept, c.Log)
 	if err != nil {
 		return nil, nil, err
 	}
 	return s, mcp.NewSession(&mcp.Policy{
-		Server: t.Name, Judge: s.judge, Commands: newActions(res, s.judge, res.Facts(t).Program, rules), Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name),
-	}, made, s.log), nil
+		Server: t.Name, Judge: s.Judge, Commands: seat.NewActions(res, s.Judge, res.Facts(t).Program, rules),
+		Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name),
+	}, made, s.Log), nil
 }
 
 // rules is the ruleset that the call names, nil for none.
@@ -102,57 +106,5 @@ func (c *mcpCmd) rules(g *globals, res *hostfacts.Result) (*ruleset.Set, error) 
 	if err := g.sayRulesets(res, c.Server); err != nil {
 		return nil, err
 	}
-	return chooseRuleset(res.Rulesets, c.Ruleset)
-}
-
-// server is the server's tool, with the command line's command. One that the configuration does
-// not name has the default policy; a name that is nearly that of another is a mistake.
-func (c *mcpCmd) server(g *globals, res *hostfacts.Result) (*ir.Tool, error) {
-	var names []string
-	for _, t := range res.Program.Tools {
-		if t.Name == c.Server && !t.Server() {
-			return nil, usagef("%s is a tool and no server; a server stands in [%s.%s]", t.Name, ir.ServersTable, t.Name)
-		}
-		if t.Server() {
-			names = append(names, t.Name)
-		}
-	}
-	t, found := res.Program.Tool(c.Server)
-	if !found {
-		if hint := suggest.Hint(c.Server, names); c.Server != "" && hint != "" {
-			return nil, usagef("there is no server %q; %s", c.Server, hint)
-		}
-		if why := compiler.BadName(c.Server); c.Server != "" && why != "" {
-			return nil, usagef("--server: %s", why)
-		}
-		t = defaultServer(c.Server)
-		fmt.Fprintf(g.stderr, "accessc: no [%s.%s] in the configuration: the default policy holds\n", ir.ServersTable, t.Name)
-	}
-	if len(c.Command) > 0 {
-		t.Command = &ir.Command{Program: absolute(c.Command[0]), Args: c.Command[1:]}
-	}
-	if t.Command == nil {
-		return nil, usagef("%s has no command; write one behind --, or in [%s.%s]", t.Name, ir.ServersTable, t.Name)
-	}
-	return t, nil
-}
-
-// defaultServer is a server that the configuration does not name.
-func defaultServer(name string) *ir.Tool {
-	if name == "" {
-		name = "server"
-	}
-	t := ir.NewTool(name)
-	t.Source.Origin.Path = ir.ServersTable + "." + name
-	return t
-}
-
-// absolute makes the path of a program count from where the caller stands; a bare name stays.
-func absolute(program string) string {
-	if filepath.Base(program) != program {
-		if abs, err := filepath.Abs(program); err == nil {
-			return abs
-		}
-	}
-	return program
+	return config.Ruleset(res.Rulesets, c.Ruleset)
 }

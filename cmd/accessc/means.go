@@ -1,13 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-
-	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/bubblewrap"
-	"github.com/accessc/accessc/backends/contextjson"
-	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/ir"
@@ -25,27 +19,17 @@ func (c *execCmd) checkMeans() error {
 		return nil
 	}
 	if c.Artifact != "" || c.Trace || c.Ask || c.Report != "" || c.Record != "" {
-		return usagef("--means bubblewrap compiles the policy and has no supervisor: leave out --artifact, --trace, --ask, --report and --record")
+		return usagef("--means bubblewrap compiles the policy and has no supervisor: leave out --artifact, " +
+			"--trace, --ask, --report and --record")
 	}
 	return nil
-}
-
-// wrapped is the text of the arguments of bubblewrap for a tool.
-func wrapped(res *hostfacts.Result, t *ir.Tool, facts ir.Facts) ([]byte, error) {
-	target := backends.Target{Form: backends.Resolved, Facts: facts, Node: res.Node}
-	var wraps bubblewrap.Backend
-	out, findings, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, wraps}, target)
-	if err == nil && findings.Failed() {
-		err = fmt.Errorf("%s", findings[0].Label)
-	}
-	return slices.Clip(out.Files[wraps.File()]), err
 }
 
 // artifact compiles the tool for the means that were asked for, and returns the text.
 func (c *execCmd) artifact(req *start.Request, res *hostfacts.Result, t *ir.Tool, facts ir.Facts) ([]byte, error) {
 	if c.Means == meansBubblewrap {
 		var err error
-		c.wrapped, err = wrapped(res, t, facts)
+		c.wrapped, err = resolved.Wrapped(res, t, facts)
 		return c.wrapped, err
 	}
 	return c.specify(req, t, facts)

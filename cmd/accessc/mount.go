@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/mount"
 	"github.com/accessc/accessc/internal/text/plural"
@@ -60,7 +61,7 @@ func (c *mountCmd) Run(g *globals) error {
 	for _, m := range c.Mounts {
 		s, err := mount.Parse(m)
 		if err != nil {
-			return usageError{err}
+			return usageError{Err: err}
 		}
 		specs = append(specs, s)
 	}
@@ -160,7 +161,7 @@ func (m *mounting) once(req mount.Request) error {
 	if err != nil {
 		return err
 	}
-	m.sayAside(p.Store, aside)
+	consent.Aside(m.stderr, p.Store, aside)
 	return m.report(p)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir"
 )
@@ -38,7 +39,7 @@ func (c *parityCmd) Run(g *globals) error {
 	targets, others := registry.Every, plugins(nil)
 	if len(c.Target) > 0 {
 		var err error
-		if targets, others, err = selectBackends(c.Target); err != nil {
+		if targets, others, err = selectTargets(c.Target); err != nil {
 			return err
 		}
 		targets = slices.Concat(targets, others.columns())
@@ -50,7 +51,7 @@ func (c *parityCmd) Run(g *globals) error {
 	if err := others.outside(res.Resolver.Root); err != nil {
 		return err
 	}
-	tools, err := chosen(res.Program, c.Tools)
+	tools, err := config.Tools(res.Program, c.Tools)
 	if err != nil {
 		return err
 	}

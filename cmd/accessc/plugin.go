@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/external"
@@ -23,6 +24,20 @@ import (
 // plugins are backends of others that a command line names.
 type plugins []*plugin.Program
 
+// selectTargets turns --target into backends, and into programs of others where it names none.
+func selectTargets(targets []string) (bs []backends.Backend, others plugins, err error) {
+	bs, unknown := build.Select(targets)
+	for _, t := range unknown {
+		if err := others.add(t); errors.Is(err, plugin.ErrNone) {
+			return nil, nil, usagef("--target %s: there is no such target, and %v; the targets are all, linux, darwin, windows, %s",
+				t, err, strings.Join(build.Names(), ", "))
+		} else if err != nil {
+			return nil, nil, usagef("--target %s: %v", t, err)
+		}
+	}
+	return bs, others, nil
+}
+
 // add finds the program that a word of --target means, and adds it unless it is there.
 func (ps *plugins) add(target string) error {
 	var reserved []string
@@ -37,7 +52,7 @@ func (ps *plugins) add(target string) error {
 		return nil
 	}
 	_, platform := ir.ParsePlatform(p.Name())
-	if platform || p.Name() == "all" || slices.Contains(backendNames(), p.Name()) {
+	if platform || p.Name() == "all" || slices.Contains(build.Names(), p.Name()) {
 		return fmt.Errorf("accessc has a target %s of its own", p.Name())
 	}
 	*ps = append(*ps, p)

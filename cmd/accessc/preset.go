@@ -1,20 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/accessc/accessc/compiler/presets"
-	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/denial"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
-	"github.com/accessc/accessc/internal/text/suggest"
-	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
 // presetCmd is "accessc preset".
@@ -34,39 +26,6 @@ to a policy, and where a rule of the tool's own names the same place, host or va
 
 Presets for downloads, such as cargo-registry, are apart from those for files. Places of your home need your
 approval where a repository names the preset: accessc approve shows each, with the reason.`
-}
-
-// presetsAbout are the presets that have rules on refused places of the home.
-func presetsAbout(entries []denial.Entry) []string {
-	home, err := os.UserHomeDir()
-	if real, wrong := filepath.EvalSymlinks(home); wrong == nil {
-		home = real
-	}
-	var out []string
-	for _, e := range entries {
-		if err != nil || len(e.Question) < 2 || e.Probe != "" {
-			continue
-		}
-		if rest, ok := strings.CutPrefix(e.Question[1], filepath.ToSlash(home)+"/"); ok {
-			out = append(out, presets.About("~/"+rest)...)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// presetsText says how a tool gets the rules of presets.
-func presetsText(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	var list []string
-	for i, n := range names {
-		names[i] = source.Preset + n
-		list = append(list, tomltext.String(names[i]))
-	}
-	return fmt.Sprintf("presets have rules on such places: access.extends = [%s] in the tool's table, then accessc approve %s\n",
-		strings.Join(list, ", "), strings.Join(names, " "))
 }
 
 // presetListCmd is "accessc preset list".
@@ -112,30 +71,12 @@ type presetShowCmd struct {
 
 // Run implements the command.
 func (c *presetShowCmd) Run(g *globals) error {
-	p, err := findPreset(c.Preset)
+	p, err := config.Preset(c.Preset)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprint(g.stdout, p.Text())
 	return err
-}
-
-// findPreset finds a preset by a name that a user gives, with or without its prefix and version.
-func findPreset(text string) (*presets.Preset, error) {
-	bare := strings.TrimPrefix(text, source.Preset)
-	name, version, pinned := strings.Cut(bare, "@")
-	p, bad := presets.Find(name)
-	switch {
-	case bad != nil:
-		return nil, errors.New(bad.Label)
-	case p == nil:
-		hint := cmp.Or(suggest.Hint(name, presets.Names()), "accessc preset list names them")
-		return nil, usagef("there is no preset %q; %s", text, hint)
-	case pinned && version != fmt.Sprint(p.Version):
-		return nil, usagef("there is no %s: this accessc has %s", text, p)
-	default:
-		return p, nil
-	}
 }
 
 // presetValues are the candidates for the name of a preset.
@@ -147,46 +88,4 @@ func presetValues() []string {
 		}
 	}
 	return out
-}
-
-// commandWith is the name of the tool that a command with presets runs as. Each choice of presets
-// has a private home of its own, so that no other command reads an agent's login.
-// See decision D194.
-func commandWith(chosen []*presets.Preset) string {
-	name := "command"
-	for _, p := range chosen {
-		name += "-" + p.Name
-	}
-	return name
-}
-
-// extending returns the settings by which a tool extends presets and has further rules, and the tool's name: that of
-// a command without one.
-func extending(names []string, tool string, lists []list) (string, []string, error) {
-	var chosen []*presets.Preset
-	var named []string
-	for _, text := range names {
-		p, err := findPreset(text)
-		if err != nil {
-			return "", nil, err
-		}
-		chosen = append(chosen, p)
-		named = append(named, tomltext.String(source.Preset+p.Name))
-	}
-	if len(chosen)+len(lists) == 0 {
-		return tool, nil, nil
-	}
-	var sets []string
-	if tool == "" {
-		tool = commandWith(chosen)
-		sets = append(sets, "tools."+tomltext.Key(tool)+`.source="local"`)
-	}
-	access := "tools." + tomltext.Key(tool) + ".access."
-	if len(chosen) > 0 {
-		sets = append(sets, access+"extends=["+strings.Join(named, ", ")+"]")
-	}
-	for _, l := range lists {
-		sets = append(sets, access+l.key+"="+l.text())
-	}
-	return tool, sets, nil
 }

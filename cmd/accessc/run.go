@@ -3,13 +3,10 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"net/url"
-	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/text/tomltext"
 )
 
@@ -56,7 +53,14 @@ func (c *runCmd) Run(g *globals) error {
 	if len(words) == 0 {
 		return notStarted(usagef("expected a program behind --"))
 	}
-	lists, err := c.lists(g)
+	root, err := g.root()
+	if err != nil {
+		return notStarted(err)
+	}
+	further := config.Further{
+		Read: c.Read, Write: c.Write, Exec: c.Exec, Deny: c.Deny, Hosts: c.Host, Env: c.Env, Default: c.Under == "",
+	}
+	lists, err := further.Lists(root)
 	if err != nil {
 		return notStarted(err)
 	}
@@ -64,157 +68,15 @@ func (c *runCmd) Run(g *globals) error {
 		return c.print(g, lists, words)
 	}
 	e := execCmd{
-		Command: true, Under: c.Under, Preset: c.Preset, Accept: c.Accept, Means: meansLandlock, Report: c.Report, Trace: c.Trace,
+		Command: true, Under: c.Under, Preset: c.Preset, Accept: c.Accept, Means: meansLandlock, Report: c.Report,
+		Trace:     c.Trace,
 		NoSummary: c.NoSummary, NoPrompt: c.NoPrompt, Tool: words[0], Args: words[1:], lists: lists,
 	}
 	return e.Run(g)
 }
 
-// A list is the rules of one key of access.
-type list struct {
-	key   string
-	rules []string
-}
-
-// text is the value of the list in TOML.
-func (l list) text() string { return "[" + strings.Join(l.rules, ", ") + "]" }
-
-// lists are the rules of the flags. Beside a tool's own they stand as they are; otherwise the default policy's
-// come first, which a list of rules would replace.
-func (c *runCmd) lists(g *globals) ([]list, error) {
-	fs, err := c.fs(g)
-	if err != nil {
-		return nil, err
-	}
-	net, err := c.net()
-	if err != nil {
-		return nil, err
-	}
-	all := []list{{"fs", fs}, {"net", net}, {"env", c.env()}}
-	return slices.DeleteFunc(all, func(l list) bool { return len(l.rules) == 0 }), nil
-}
-
-// fs are the rules on files, those of one path joined.
-func (c *runCmd) fs(g *globals) ([]string, error) {
-	root, err := g.root()
-	if err != nil {
-		return nil, err
-	}
-	type granted struct {
-		path     string
-		external bool
-		caps     []string
-	}
-	var rules []*granted
-	for _, of := range []struct {
-		flag  string
-		paths []string
-		caps  []string
-	}{{"--read", c.Read, []string{"read"}}, {"--write", c.Write, []string{"read", "write"}}, {"--exec", c.Exec, []string{"read", "execute"}}, {"--deny", c.Deny, nil}} {
-		for _, written := range of.paths {
-			path, external, err := placed(root, written)
-			if err != nil {
-				return nil, usagef("%s %s: %w", of.flag, written, err)
-			}
-			i := slices.IndexFunc(rules, func(r *granted) bool { return r.path == path })
-			if i < 0 {
-				rules = append(rules, &granted{path, external, of.caps})
-				continue
-			}
-			if of.caps == nil {
-				return nil, usagef("--deny %s: another flag grants the same path", written)
-			}
-			rules[i].caps = append(slices.Clone(rules[i].caps), of.caps...)
-		}
-	}
-	whole := slices.ContainsFunc(rules, func(r *granted) bool { return r.path == "." })
-	if len(rules) > 0 && !whole && c.Under == "" {
-		rules = slices.Insert(rules, 0, &granted{".", false, []string{"read", "write", "execute"}})
-	}
-	var out []string
-	for _, r := range rules {
-		text := "{ path = " + tomltext.String(r.path)
-		if r.external {
-			text += ", external = true"
-		}
-		for _, cap := range []string{"read", "write", "execute"} {
-			if slices.Contains(r.caps, cap) {
-				text += ", " + cap + " = true"
-			}
-		}
-		out = append(out, text+" }")
-	}
-	return out, nil
-}
-
-// placed is a path of the command line as a rule spells it: in the workspace, or below the home directory.
-func placed(root, written string) (path string, external bool, err error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = ""
-	}
-	abs := written
-	if rest, ok := strings.CutPrefix(written, "~"); ok && home != "" && (rest == "" || rest[0] == '/') {
-		abs = filepath.Join(home, rest)
-	}
-	if abs, err = filepath.Abs(abs); err != nil {
-		return "", false, err
-	}
-	for _, r := range []string{root, canonical(root)} {
-		for _, a := range []string{abs, filepath.Join(canonical(filepath.Dir(abs)), filepath.Base(abs))} {
-			if rel, err := filepath.Rel(r, a); err == nil && filepath.IsLocal(rel) {
-				return filepath.ToSlash(rel), false, nil
-			}
-		}
-	}
-	if rel, err := filepath.Rel(home, abs); home != "" && err == nil && filepath.IsLocal(rel) {
-		return "~/" + filepath.ToSlash(rel), true, nil
-	}
-	return "", false, fmt.Errorf("it is neither in the workspace, %s, nor below the home directory; accessc mount makes a name for it", root)
-}
-
-// net are the rules on hosts.
-func (c *runCmd) net() ([]string, error) {
-	var out []string
-	for _, written := range c.Host {
-		u, err := url.Parse(written)
-		if !strings.Contains(written, "://") {
-			u, err = url.Parse("//" + written)
-		}
-		if err != nil || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-			return nil, usagef("--host %s: expected HOST, HOST:PORT or SCHEME://HOST", written)
-		}
-		host := u.Hostname()
-		if strings.Contains(host, ":") {
-			host = "[" + host + "]"
-		}
-		text := "{ host = " + tomltext.String(host)
-		if u.Scheme != "" {
-			text += ", scheme = " + tomltext.String(u.Scheme)
-		}
-		if u.Port() != "" {
-			port, err := strconv.ParseUint(u.Port(), 10, 16)
-			if err != nil {
-				return nil, usagef("--host %s: %s is no port", written, u.Port())
-			}
-			text += ", port = " + strconv.FormatUint(port, 10)
-		}
-		out = append(out, text+", allow = true }")
-	}
-	return out, nil
-}
-
-// env are the rules on variables.
-func (c *runCmd) env() []string {
-	names := slices.Clone(c.Env)
-	for i, n := range names {
-		names[i] = "{ name = " + tomltext.String(n) + ", read = true }"
-	}
-	return names
-}
-
 // print writes the policy as the table of a tool that runs the program.
-func (c *runCmd) print(g *globals, lists []list, words []string) error {
+func (c *runCmd) print(g *globals, lists []config.List, words []string) error {
 	var b strings.Builder
 	name := cmp.Or(c.Under, filepath.Base(words[0]))
 	fmt.Fprintf(&b, "[tools.%s]\n", tomltext.Key(name))
@@ -223,10 +85,11 @@ func (c *runCmd) print(g *globals, lists []list, words []string) error {
 		for i, w := range words {
 			quoted[i] = tomltext.String(w)
 		}
-		fmt.Fprintf(&b, "source = \"local\"\ncommand = { program = %s, args = [%s] }\n", quoted[0], strings.Join(quoted[1:], ", "))
+		fmt.Fprintf(&b, "source = \"local\"\ncommand = { program = %s, args = [%s] }\n", quoted[0],
+			strings.Join(quoted[1:], ", "))
 	}
 	if len(c.Preset) > 0 {
-		_, sets, err := extending(c.Preset, name, nil)
+		_, sets, err := config.Extending(c.Preset, name, nil)
 		if err != nil {
 			return err
 		}
@@ -234,8 +97,8 @@ func (c *runCmd) print(g *globals, lists []list, words []string) error {
 		fmt.Fprintf(&b, "access.extends = %s\n", value)
 	}
 	for _, l := range lists {
-		fmt.Fprintf(&b, "access.%s = [\n", l.key)
-		for _, r := range l.rules {
+		fmt.Fprintf(&b, "access.%s = [\n", l.Key)
+		for _, r := range l.Rules {
 			fmt.Fprintf(&b, "  %s,\n", r)
 		}
 		b.WriteString("]\n")

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-//go:generate go run -modfile=../../tools/go.mod schema_gen.go
+//go:generate go run -modfile=../../tools/go.mod ../../tools/schema/gen.go
 
-// schema is the JSON Schema of the configuration, written by schema_gen.go.
+// schema is the JSON Schema of the configuration, written by tools/schema/gen.go.
 //
 //go:embed schema.json
 var schema string

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/review/serving"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/testbuild"
 )
@@ -49,7 +50,7 @@ func listenAt(t *testing.T, ws *site, path string) (*atSocket, error) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	var r ready
+	var r serving.Ready
 	if err := json.Unmarshal(line, &r); err != nil || r.PID != cmd.Process.Pid || len(r.Token) < 26 {
 		t.Fatalf("%s: %v", line, err)
 	}

@@ -1,17 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/enforce/kerneltest"
 	"github.com/accessc/accessc/internal/enforce/start"
-	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostview"
-	"github.com/accessc/accessc/internal/review/explain"
-	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/internal/review/tested"
 )
 
 // testCmd is "accessc test".
@@ -68,127 +63,49 @@ func (c *testCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	tools, err := chosen(res.Program, c.Tools)
+	tools, err := config.Tools(res.Program, c.Tools)
 	if err != nil {
 		return err
 	}
-	run := testRun{cmd: c, g: g, res: res, doc: explain.TestedDocument{Version: explain.FormatVersion, Tests: []explain.TestedDoc{}}}
+	run := tested.New(res, g.style(g.stdout))
+	run.Kernel, run.Accept = c.Kernel, c.Accept
+	if c.Format == "text" {
+		run.Say = func(text string) { fmt.Fprint(g.stdout, text) }
+	}
+	run.Unheld = func(tool string, why error) {
+		fmt.Fprintf(g.stderr, "accessc: %s: the kernel was not asked: %v\n", tool, why)
+	}
 	for _, t := range tools {
-		if err := run.tool(t); err != nil {
+		if err := run.Tool(t); err != nil {
 			return err
 		}
 	}
 	if err := c.attest(g, opts, run, keys); err != nil {
 		return err
 	}
-	return run.finish()
+	return c.finish(g, run)
 }
 
-// testRun is one run of the command.
-type testRun struct {
-	cmd      *testCmd
-	g        *globals
-	res      *hostfacts.Result
-	doc      explain.TestedDocument
-	findings diag.List
-	// unheld is true where this host could not start a tool.
-	unheld bool
-}
-
-func (r *testRun) tool(t *ir.Tool) error {
-	asked := r.res.Test(t)
-	if len(asked) == 0 {
-		return nil
-	}
-	p, err := policyOf(t, ir.Facts{Protected: r.res.Protected(t)})
-	if err != nil {
-		return err
-	}
-	style := r.g.style(r.g.stdout)
-	view := ir.NewView(t, hostfacts.Platform(), r.res.Facts(t))
-	var xs []explain.Tested
-	kernel := r.cmd.Kernel
-	for _, x := range asked {
-		out := explain.Tested{Assertion: x.Assertion, Err: x.Err}
-		if x.Err == nil {
-			out.Answer = &explain.Answer{
-				View: view, Question: x.Question, Operation: x.Operation, Verdict: x.Verdict, Considered: x.Considered,
-				Ledger: p.Ledger,
-			}
-		}
-		if !x.Holds() {
-			r.findings.Add(x.Finding())
-		}
-		if kernel && x.Err == nil {
-			var unheld *start.Error
-			if out.Kernel, err = r.kernel(t, out.Answer); errors.As(err, &unheld) {
-				fmt.Fprintf(r.g.stderr, "accessc: %s: the kernel was not asked: %v\n", t.Name, unheld)
-				kernel, r.unheld = false, true
-			} else if err != nil {
-				return err
-			}
-			if x.Holds() && out.KernelFails(style) {
-				r.findings.Add(kernelFinding(x, out.Note(style)))
-			}
-		}
-		xs = append(xs, out)
-	}
-	if r.cmd.Format == "text" {
-		fmt.Fprint(r.g.stdout, explain.TestedText(t.Name, xs, style))
-	}
-	r.doc.Add(t.Name, xs, style)
-	return nil
-}
-
-// kernel tries one question.
-func (r *testRun) kernel(t *ir.Tool, a *explain.Answer) (*explain.KernelAnswer, error) {
-	try := kerneltest.Trial{
-		Tool: t, Facts: r.res.Facts(t), Lookup: r.res.Lookup(t), Compile: resolvedArtifact, Accept: r.cmd.Accept,
-	}
-	o, err := try.Ask(a.Question)
-	if err != nil {
-		return nil, err
-	}
-	k := &explain.KernelAnswer{Tried: o.Tried, Allowed: o.Allowed, Errno: o.Errno, Why: o.Why, Accepted: slices.Clone(r.cmd.Accept)}
-	for _, x := range t.Accept {
-		k.Accepted = append(k.Accepted, string(x.Gap))
-	}
-	if o.Tried {
-		k.Asked = &explain.Answer{
-			View: o.View, Question: a.Question, Operation: o.Operation, Verdict: o.Verdict,
-			Considered: o.View.Trace(o.Operation, o.Verdict), Ledger: a.Ledger,
-		}
-	}
-	return k, nil
-}
-
-// kernelFinding is a wrong answer of the kernel as a finding.
-func kernelFinding(x hostfacts.Tested, note string) diag.Diagnostic {
-	at := x.Assertion.Origin
-	d := diag.New(diag.TestFailed, at.Pos, len(x.Assertion.Question)+2)
-	d.Path, d.Label = at.Path, "the kernel answers otherwise: "+note
-	return d
-}
-
-func (r *testRun) finish() error {
-	r.findings.Sort()
-	switch r.cmd.Format {
+// finish prints the result, and returns its status.
+func (c *testCmd) finish(g *globals, run *tested.Run) error {
+	run.Findings.Sort()
+	switch c.Format {
 	case "json":
-		if err := r.g.writeJSON(r.doc); err != nil {
+		if err := g.writeJSON(run.Doc); err != nil {
 			return err
 		}
 	default:
-		if err := r.g.report(r.cmd.Format, r.findings, r.res.Files, ""); err != nil {
+		if err := g.report(c.Format, run.Findings, run.Result.Files, ""); err != nil {
 			return err // failed tests are findings
 		}
 	}
-	if r.cmd.Format == "text" && len(r.doc.Tests) == 0 {
-		fmt.Fprintln(r.g.stderr, "no tool has access.tests")
+	if c.Format == "text" && len(run.Doc.Tests) == 0 {
+		fmt.Fprintln(g.stderr, "no tool has access.tests")
 	}
 	switch {
-	case r.doc.Failed > 0:
+	case run.Doc.Failed > 0:
 		return exit(exitFindings)
-	case r.unheld:
+	case run.Missed:
 		return exit(exitUnenforced)
 	default:
 		return nil

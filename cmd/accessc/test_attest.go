@@ -1,18 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"runtime"
-	"time"
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/enforce/attested"
-	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/files/wholefile"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/review/tested"
 	"github.com/accessc/accessc/internal/text/oserr"
 )
 
@@ -31,7 +29,7 @@ func (c *testCmd) keys(g *globals) ([]attest.Private, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, findings, err := privateKeys(c.Sign, canonical(root))
+	keys, findings, err := attested.PrivateKeys(c.Sign, canonical(root))
 	if err == nil {
 		err = g.sayText(findings, source.Files{}, "no test was tried")
 	}
@@ -40,27 +38,23 @@ func (c *testCmd) keys(g *globals) ([]attest.Private, error) {
 
 // attest writes which tests the kernel held, also where one failed. Where no kernel was asked there is nothing
 // to attest.
-func (c *testCmd) attest(g *globals, opts hostfacts.Options, run testRun, keys []attest.Private) error {
-	if len(keys) == 0 || run.unheld || len(run.doc.Tests) == 0 {
+func (c *testCmd) attest(g *globals, opts hostfacts.Options, run *tested.Run, keys []attest.Private) error {
+	if len(keys) == 0 || run.Missed || len(run.Doc.Tests) == 0 {
 		return nil
 	}
-	said := &attest.Statement{Summary: &attest.Summary{
-		Accessc: version, Time: time.Now(), Project: c.Project,
-		Host: attest.Host{
-			System: runtime.GOOS, Architecture: runtime.GOARCH, Kernel: kernelRelease(), ABI: start.ABI(), Accepted: c.Accept,
-		},
-	}}
-	for _, x := range run.doc.Tests {
-		if name := x.Tool + "/policy"; said.Subject(name) == "" {
-			hash, err := attested.Portable(opts, x.Tool)
-			if err != nil {
-				return usageError{err}
-			}
-			said.Subjects = append(said.Subjects, attest.Subject{Name: name, Hash: hash})
-		}
-		said.Summary.Cases = append(said.Summary.Cases, caseOf(x))
+	data, err := attested.Signing{
+		Keys:    keys,
+		Project: c.Project,
+		Accessc: version,
+	}.Summarize(
+		opts,
+		c.Accept,
+		run.Cases(),
+	)
+	var mistake usageError
+	if errors.As(err, &mistake) {
+		return err
 	}
-	data, err := attest.Sign(said, keys...)
 	if err == nil {
 		err = wholefile.Spare(c.Attestation, data) // it can be made anew
 	}
@@ -72,25 +66,4 @@ func (c *testCmd) attest(g *globals, opts hostfacts.Options, run testRun, keys [
 	}
 	fmt.Fprintf(g.stderr, "attested in %s\n", c.Attestation)
 	return nil
-}
-
-// caseOf is a test as an attestation has it.
-func caseOf(x explain.TestedDoc) attest.Case {
-	out := attest.Case{Tool: x.Tool, Expect: x.Expect, Question: x.Question, Holds: x.Holds, Note: x.Error}
-	if x.Answer != nil {
-		out.Policy = x.Answer.Verdict
-	}
-	if k := x.Kernel; k != nil {
-		out.Kernel, out.Errno, out.Note, out.Holds = k.Verdict, k.Errno, k.Note, x.Holds && k.Holds
-	}
-	return out
-}
-
-// kernelRelease is the version of the running kernel (proc_sys_kernel(5)).
-func kernelRelease() string {
-	data, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		return "unknown"
-	}
-	return string(data[:max(len(data)-1, 0)])
 }

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/host/userdir"
-	"github.com/accessc/accessc/internal/host/workspace"
+	"github.com/accessc/accessc/internal/enforce/attested"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
-	"github.com/accessc/accessc/internal/text/oserr"
+	"github.com/accessc/accessc/internal/review/sides"
 	"github.com/accessc/accessc/internal/text/plural"
 )
 
@@ -54,7 +53,7 @@ type verifyDoc struct {
 	Tools     int    `json:"tools"`
 	Artifacts int    `json:"artifacts"`
 	// Attested is the attestation that holds, with its signers; absent where none was asked for, or none holds.
-	Attested  *attestedDoc          `json:"attested,omitempty"`
+	Attested  *attested.Attested    `json:"attested,omitempty"`
 	Problems  []problemDoc          `json:"problems"`
 	Widenings []explain.WideningDoc `json:"widenings,omitempty"`
 }
@@ -70,14 +69,14 @@ func (c *verifyCmd) Run(g *globals) error {
 	if info, err := os.Stat(c.Manifest); err == nil && info.IsDir() {
 		c.Manifest = filepath.Join(c.Manifest, build.ManifestFile)
 	}
-	if err := direct(c.Manifest); err != nil {
+	if err := config.Direct(c.Manifest); err != nil {
 		return usagef("%v", err)
 	}
-	m, text, err := readManifest(c.Manifest)
+	m, text, err := build.ReadManifest(c.Manifest)
 	if err != nil {
 		return err
 	}
-	_, others, err := selectBackends(c.Target)
+	_, others, err := selectTargets(c.Target)
 	if err != nil {
 		return err
 	}
@@ -114,26 +113,33 @@ func (c *verifyCmd) Run(g *globals) error {
 
 // wider compares the manifest with another side.
 func (c *verifyCmd) wider(g *globals, m *build.Manifest) ([]explain.Widening, error) {
-	old, err := g.side(c.Against)
+	old, err := reader(g).Read(c.Against)
+	if err != nil {
+		return nil, g.refused(err)
+	}
+	new, err := sides.Manifest(m, c.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	new, err := sideIn(m, c.Manifest)
-	if err != nil {
-		return nil, err
-	}
-	found, err := changes(old, new)
+	found, err := sides.Changes(old, new)
 	return explain.Widenings(found), err
 }
 
-func (c *verifyCmd) print(g *globals, m *build.Manifest, said *attestedDoc, problems []build.Problem, wider []explain.Widening) error {
+func (c *verifyCmd) print(
+	g *globals,
+	m *build.Manifest,
+	said *attested.Attested,
+	problems []build.Problem,
+	wider []explain.Widening,
+) error {
 	files := 0
 	for _, e := range m.Tools {
 		files += len(e.Artifacts)
 	}
 	if c.Format == "json" {
 		doc := verifyDoc{
-			Version: explain.FormatVersion, Manifest: c.Manifest, Form: m.Form, Tools: len(m.Tools), Artifacts: files, Attested: said,
+			Version: explain.FormatVersion, Manifest: c.Manifest, Form: m.Form, Tools: len(m.Tools), Artifacts: files,
+			Attested: said,
 			Problems: []problemDoc{}, Widenings: explain.WideningsJSON(wider),
 		}
 		for _, p := range problems {
@@ -156,9 +162,11 @@ func (c *verifyCmd) print(g *globals, m *build.Manifest, said *attestedDoc, prob
 		if len(problems) > 1 {
 			do = "do"
 		}
-		fmt.Fprintf(g.stderr, "%s: %s %s not match; build again, or find out why it changed\n", c.Manifest, plural.Count(len(problems), "thing"), do)
+		fmt.Fprintf(g.stderr, "%s: %s %s not match; build again, or find out why it changed\n", c.Manifest,
+			plural.Count(len(problems), "thing"), do)
 	case len(wider) > 0:
-		fmt.Fprintf(g.stderr, "%s: %s match; %s wider than in %s\n", c.Manifest, what, are(len(wider), "thing"), c.Against)
+		fmt.Fprintf(g.stderr, "%s: %s match; %s wider than in %s\n", c.Manifest, what, are(len(wider), "thing"),
+			c.Against)
 	default:
 		fmt.Fprintf(g.stderr, "%s: %s match\n", c.Manifest, what)
 	}
@@ -170,37 +178,4 @@ func are(n int, word string) string {
 		return plural.Count(n, word) + " is"
 	}
 	return plural.Count(n, word) + " are"
-}
-
-// direct returns an error if a symlink of the workspace around a file leads to it.
-func direct(file string) error {
-	abs, err := filepath.Abs(file)
-	if err != nil {
-		return err
-	}
-	own, _ := userdir.Root() // without any no workspace has it
-	if root, ok := workspace.Around(abs, own); ok {
-		_, err = workspace.Direct(root, abs)
-	}
-	return err
-}
-
-// readManifest reads a manifest that is given by name, and returns its text as well.
-func readManifest(name string) (*build.Manifest, []byte, error) {
-	info, err := os.Stat(name)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxManifest) {
-		err = fmt.Errorf("not a file of at most %d bytes", maxManifest)
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(name)
-	}
-	if err != nil {
-		return nil, nil, usagef("%s: %v", name, oserr.Reason(err))
-	}
-	m, err := build.ParseManifest(data)
-	if err != nil {
-		return nil, nil, usagef("%s: %v", name, strings.TrimSpace(err.Error()))
-	}
-	return m, data, nil
 }

@@ -264,3 +264,14 @@ func canonical(path string) string {
 	}
 	return path
 }
+
+// Canonical is the absolute path of a directory without symlinks, as it stands if it is not there.
+func Canonical(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}

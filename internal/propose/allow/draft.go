@@ -4,23 +4,22 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/edit"
-	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/host/hostfacts"
-	"github.com/accessc/accessc/internal/host/layerfile"
-	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
 // draft is a plan in the making.
 type draft struct {
-	p    *Planner
-	text layerfile.Text
+	Bounds
+	layer *layer
 	// tool is the policy with the rules so far.
 	tool ir.Tool
 	// adds are the additions, ask is the index of the operation that they are looked for.
@@ -28,8 +27,6 @@ type draft struct {
 	ask  int
 	// planned maps the paths of external rules to their targets.
 	planned map[string]string
-	// rules are the written rules, in words.
-	rules []string
 }
 
 // addition is one rule to be written, of which one field is set.
@@ -71,7 +68,7 @@ func (d *draft) paths(r ir.FSRule) {
 
 // view is the policy with the rules so far.
 func (d *draft) view() *ir.View {
-	facts := d.p.Now.Facts(d.p.Tool)
+	facts := d.Now.Facts(d.Tool)
 	return ir.NewView(&d.tool, hostfacts.Platform(), facts)
 }
 
@@ -81,12 +78,12 @@ func (d *draft) add(a Ask) error {
 	if a.Allowed(v) {
 		return nil
 	}
-	if why := d.p.foreign(a); why != "" {
+	if why := d.foreign(a); why != "" {
 		return refuse("%s", why)
 	}
 	switch {
 	case a.external != nil:
-		d.outer(a)
+		d.external(a)
 		return nil
 	case a.extends != "":
 		d.extend(a.extends)
@@ -126,34 +123,20 @@ func (d *draft) net(item edit.Item) {
 	d.plan(addition{net: item})
 }
 
-// withoutPort is the operation without a port that the kernel has chosen: the next run gets another.
-func (a Ask) withoutPort() ir.Operation {
-	if l, ok := a.Operation.(ir.Listen); ok && a.recorded && chosen(l) {
-		l.Port = 0
-		return l
-	}
-	return a.Operation
-}
-
-// chosen reports whether a port is of those that the kernel chooses from (ip_local_port_range, as Linux is delivered).
-func chosen(op ir.Listen) bool {
-	const from, to = 32768, 60999
-	return op.Port >= from && op.Port <= to
-}
-
 // files finds the rules on files.
 func (d *draft) files(a Ask, v *ir.View) error {
-	if denied := a.denied(v); denied.Reason == ir.ReasonLoop || denied.Reason == ir.ReasonAbsolute || denied.Reason == ir.ReasonOutside {
+	if denied := a.denied(v); denied.Reason == ir.ReasonLoop || denied.Reason == ir.ReasonAbsolute ||
+		denied.Reason == ir.ReasonOutside {
 		return stillDenied(a, denied)
 	}
 	for _, place := range ir.Describe(a.Operation).Places {
-		if err := d.p.guard(place.At); err != nil {
+		if err := d.guard(place.At); err != nil {
 			return err
 		}
 	}
 	var rules []ir.FSRule
 	if a.At != nil {
-		if err := d.p.guard(*a.At); err != nil {
+		if err := d.guard(*a.At); err != nil {
 			return err
 		}
 		caps := a.Needs
@@ -165,13 +148,13 @@ func (d *draft) files(a Ask, v *ir.View) error {
 		rules = []ir.FSRule{{At: *a.At, Caps: caps}}
 	} else {
 		var ok bool
-		refused := &denial.Denial{Operation: a.Operation, Wants: a.Needs, View: v, Roots: d.p.asker.Bindings}
+		refused := &denial.Denial{Operation: a.Operation, Wants: a.Needs, View: v, Roots: d.asker.Bindings}
 		if rules, ok = refused.Rules(); !ok {
 			return stillDenied(a, a.denied(v))
 		}
 	}
 	for _, r := range rules {
-		if err := cmp.Or(d.p.guard(r.At), d.p.leads(r)); err != nil {
+		if err := cmp.Or(d.guard(r.At), d.leads(r)); err != nil {
 			return err
 		}
 		d.paths(r)
@@ -180,12 +163,50 @@ func (d *draft) files(a Ask, v *ir.View) error {
 	return nil
 }
 
+// external adds the external rule.
+func (d *draft) external(a Ask) {
+	d.planned[a.external.name] = a.external.target
+	at := ir.Location{Root: ir.Root{Kind: ir.External, Name: a.external.name}}
+	d.paths(ir.FSRule{At: at, External: true, Caps: a.external.caps})
+}
+
+// extend adds a preset.
+func (d *draft) extend(name string) {
+	i := slices.IndexFunc(d.adds, func(a *addition) bool { return a.extends != nil })
+	if i < 0 {
+		d.plan(addition{})
+		i = len(d.adds) - 1
+	}
+	a := d.adds[i]
+	if !slices.Contains(a.asks, d.ask) {
+		a.asks = append(a.asks, d.ask)
+	}
+	if slices.Contains(a.extends, name) {
+		return
+	}
+	a.extends = append(a.extends, name)
+	x, _ := presets.Find(name)
+	for _, r := range d.places(x) {
+		if d.asker.Bindings.External[r.name] == "" {
+			d.planned[r.name] = r.target
+		}
+		a.places = append(a.places, filepath.ToSlash(r.target))
+	}
+	if env := x.Rules.Get("env"); env != nil {
+		for _, r := range env.Array {
+			if s := "the variable " + r.Table.Get("name").Text; !slices.Contains(a.beyond, s) {
+				a.beyond = append(a.beyond, s)
+			}
+		}
+	}
+}
+
 // run finds the entry in the table of programs. A program without arguments may be started with
 // any; one that has some may be started with these.
 func (d *draft) run(op ir.Run, denied *ir.Verdict) error {
 	name := op.Program
 	if base := path.Base(name); strings.Contains(name, "/") {
-		if abs, ok := d.p.asker.Lookup(base); ok && op.File != nil && d.same(abs, *op.File) {
+		if abs, ok := d.asker.Lookup(base); ok && op.File != nil && d.same(abs, *op.File) {
 			name = base
 		} else if op.File != nil && op.File.At.Root.Kind == ir.Workspace {
 			name = op.File.At.Path
@@ -237,95 +258,15 @@ func (d *draft) program(name string, has []string, list string) {
 }
 
 func (d *draft) same(abs string, file ir.Place) bool {
-	found, err := d.p.Now.Resolver.Disk.Follow(abs)
-	return err == nil && d.p.asker.Bindings.Locate(found.Abs) == file.At
-}
-
-func array(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = tomltext.String(w)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// write puts the rules into the text of the layer.
-func (d *draft) write() error {
-	like := d.p.Tool.Source.Origin.Path
-	if !d.p.Tool.Declared.FS && slices.ContainsFunc(d.adds, func(a *addition) bool { return a.fs != nil }) {
-		// A list that is declared loses its default.
-		for _, r := range ir.DefaultFS() {
-			if err := d.file(like, r, nil); err != nil {
-				return err
-			}
-		}
-	}
-	for _, write := range []func(string, *addition) error{d.writeFS, d.writeNet, d.writeEnv, d.writeProgram, d.writeLate, d.writeExtends} {
-		for _, a := range d.adds {
-			if err := write(like, a); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (d *draft) writeFS(like string, a *addition) error {
-	if a.fs == nil {
-		return nil
-	}
-	before := len(d.rules)
-	err := d.file(like, *a.fs, a.notes)
-	a.idle = len(d.rules) == before
-	return err
-}
-
-func (d *draft) writeNet(like string, a *addition) error {
-	if a.net == nil {
-		return nil
-	}
-	return d.append(like, "net", a.net, a.notes)
-}
-
-func (d *draft) writeEnv(like string, a *addition) error {
-	if a.env == "" {
-		return nil
-	}
-	return d.append(like, "env", edit.Item{edit.String("name", a.env), edit.Bool("read", true)}, a.notes)
-}
-
-func (d *draft) writeProgram(like string, a *addition) error {
-	if a.program == nil {
-		return nil
-	}
-	at := append(d.text.Tool(d.p.Tool.Name, like), "access", "commands")
-	text, err := edit.Set(d.text.Bytes, at, *a.program, a.notes...)
-	d.rules = append(d.rules, a.words())
-	return d.set(text, err)
-}
-
-// late is the setting by which a tool gets a supervisor.
-var late = edit.String("late", "open")
-
-func (d *draft) writeLate(like string, a *addition) error {
-	if !a.late {
-		return nil
-	}
-	text, err := edit.Set(d.text.Bytes, append(d.text.Tool(d.p.Tool.Name, like), "access"), late, a.notes...)
-	d.rules = append(d.rules, a.words())
-	return d.set(text, err)
+	found, err := d.Now.Resolver.Disk.Follow(abs)
+	return err == nil && d.asker.Bindings.Locate(found.Abs) == file.At
 }
 
 // supervise asks for a supervisor, unless the layer has decided about that.
-func (d *draft) supervise() error {
-	text, err := layerfile.Parse(d.p.Name, d.p.old)
-	if err != nil {
-		return err
-	}
-	if text.Get(append(text.Tool(d.p.Tool.Name, d.p.Tool.Source.Origin.Path), "access", late.Key)...) == nil {
+func (d *draft) supervise() {
+	if d.layer.setting(d.Tool, late.Key) == nil {
 		d.adds = append(d.adds, &addition{late: true})
 	}
-	return nil
 }
 
 // words are the rule in words.
@@ -346,103 +287,13 @@ func (a *addition) words() string {
 	}
 }
 
-// file writes a rule on files: into the one that the layer has on the path, or behind the others.
-func (d *draft) file(like string, r ir.FSRule, notes []string) error {
-	item := capFields(r.Caps)
-	at, items := d.text.List(d.p.Tool.Name, like, "fs")
-	for i, v := range items {
-		if r.External && hasOuter(v, r) {
-			return nil // it waits for the approval of its target
-		}
-		if path, has, ok := written(v); ok && !r.External && path == r.At.Path {
-			// An explicit false would win over a further write = true.
-			if slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool { on, says := has[c.String()]; return says && !on }) {
-				continue
-			}
-			missing := r.Caps
-			for _, c := range r.Caps.List() {
-				if has[c.String()] || has["write"] && ir.Write.Has(c) {
-					missing = missing &^ ir.Caps(c)
-				}
-			}
-			if missing == 0 {
-				return nil // it has them, and another rule was in the way
-			}
-			if text, err := edit.Extend(d.text.Bytes, at, i, capFields(missing), notes...); err == nil {
-				d.rules = append(d.rules, r.At.Short()+": "+r.Caps.String())
-				return d.set(text, nil)
-			}
-		}
+// presets are those of an addition, as a policy names them.
+func (a *addition) presets() (names []string) {
+	for _, name := range a.extends {
+		names = append(names, source.Preset+name)
 	}
-	head := edit.Item{edit.String("path", r.At.Short())}
-	if r.External {
-		head = edit.Item{edit.String("path", r.At.Root.Name), edit.Bool("external", true)}
-	}
-	return d.append(like, "fs", append(head, item...), notes)
+	return names
 }
 
-// written is the path of a rule on files, and the capabilities that it grants by their keys. A rule by name is about no
-// place.
-func written(v *source.Value) (at string, has map[string]bool, ok bool) {
-	if v.Table == nil || v.Table.Get("external") != nil || v.Table.Get("names") != nil {
-		return "", nil, false
-	}
-	p := v.Table.Get("path")
-	if p == nil || p.Kind != source.StringKind {
-		return "", nil, false
-	}
-	at, err := resolve.Lexical(p.Text)
-	has = map[string]bool{}
-	for _, e := range v.Table.Entries {
-		has[e.Key] = e.Value.Bool
-	}
-	return at, has, err == nil
-}
-
-// hasOuter reports whether a written rule is an external one, and grants everything that another
-// one would.
-func hasOuter(v *source.Value, r ir.FSRule) bool {
-	if v.Table == nil || v.Table.Get("names") != nil ||
-		v.Table.Get("external") == nil || !v.Table.Get("external").Bool {
-		return false
-	}
-	at := v.Table.Get("path")
-	return at != nil && at.Text == r.At.Root.Name && !slices.ContainsFunc(r.Caps.List(), func(c ir.Capability) bool {
-		on := v.Table.Get(c.String())
-		return on == nil || !on.Bool
-	})
-}
-
-func capFields(caps ir.CapSet) edit.Item {
-	var item edit.Item
-	for _, c := range caps.List() {
-		switch {
-		case caps.Contains(ir.Write) && c == ir.Create:
-			item = append(item, edit.Bool("write", true))
-		case caps.Contains(ir.Write) && ir.Write.Has(c):
-		default:
-			item = append(item, edit.Bool(c.String(), true))
-		}
-	}
-	return item
-}
-
-func (d *draft) append(like, list string, item edit.Item, notes []string) error {
-	at, _ := d.text.List(d.p.Tool.Name, like, list)
-	text, err := edit.Append(d.text.Bytes, at, item, notes...)
-	if err := d.set(text, err); err != nil {
-		return err
-	}
-	d.rules = append(d.rules, list+": "+item.String())
-	return nil
-}
-
-func (d *draft) set(text []byte, err error) error {
-	if err == nil {
-		d.text, err = layerfile.Parse(d.p.Name, text)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", d.p.Name, err)
-	}
-	return nil
-}
+// list is the same as TOML.
+func (a *addition) list() edit.Field { return edit.Field{Key: "extends", Value: array(a.presets())} }

@@ -1,15 +1,16 @@
 package allow
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/edit"
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/denial"
-	"github.com/accessc/accessc/internal/host/layerfile"
+	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -37,15 +38,15 @@ func (p *Planner) extension(g group) string {
 	if x == nil || x.Rules.Get("net") != nil || !slices.ContainsFunc(p.places(x), toolchain) {
 		return ""
 	}
-	if has := p.extends(); has != nil && !has[source.Preset+name] {
+	if has := p.extends(p.Tool); has != nil && !has[source.Preset+name] {
 		return ""
 	}
 	return name
 }
 
-// Sought are operations for files that a tool looked for in its own home: the reads of files in the user's home that one
-// preset has rules on. See decision D215.
-func (p *Planner) Sought(names []string) (out []denial.Entry) {
+// Sought are operations for files that a tool looked for in its own home: the reads of files in the user's home that
+// one preset has rules on. See decision D215.
+func (p *Policy) Sought(names []string) (out []denial.Entry) {
 	asked := map[string]bool{}
 	for _, name := range names {
 		about := presets.Beside(name)
@@ -56,7 +57,8 @@ func (p *Planner) Sought(names []string) (out []denial.Entry) {
 		x, _ := presets.Find(about[0])
 		for _, r := range p.places(x) {
 			out = append(out, denial.Entry{
-				Times: 1, Operation: "read", Target: r.name, Question: []string{"read", r.target}, Needs: []string{"read"}, Sought: true,
+				Times: 1, Operation: "read", Target: r.name, Question: []string{"read", r.target},
+				Needs: []string{"read"}, Sought: true,
 				Reason: "the tool looked for it in its own home",
 			})
 		}
@@ -64,27 +66,10 @@ func (p *Planner) Sought(names []string) (out []denial.Entry) {
 	return out
 }
 
-// extends are the presets that the layer has for the tool, nil where it has no list of them.
-func (p *Planner) extends() map[string]bool {
-	text, err := layerfile.Parse(p.Name, p.old)
-	if err != nil {
-		return nil
-	}
-	v := text.Get(append(text.Tool(p.Tool.Name, p.Tool.Source.Origin.Path), "access", "extends")...)
-	if v == nil {
-		return nil
-	}
-	out := map[string]bool{}
-	for _, item := range v.Array {
-		out[item.Text] = true
-	}
-	return out
-}
-
 // preset is a rule of a preset about a place of the home that is there.
 type preset struct{ name, target string }
 
-func (p *Planner) places(x *presets.Preset) (out []preset) {
+func (p *Policy) places(x *presets.Preset) (out []preset) {
 	list := x.Rules.Get("fs")
 	if list == nil {
 		return nil
@@ -99,57 +84,38 @@ func (p *Planner) places(x *presets.Preset) (out []preset) {
 	return out
 }
 
-// extend adds a preset.
-func (d *draft) extend(name string) {
-	i := slices.IndexFunc(d.adds, func(a *addition) bool { return a.extends != nil })
-	if i < 0 {
-		d.plan(addition{})
-		i = len(d.adds) - 1
+// PresetsAbout are the presets that have rules on refused places of the home.
+func PresetsAbout(entries []denial.Entry) []string {
+	home, err := os.UserHomeDir()
+	if real, wrong := filepath.EvalSymlinks(home); wrong == nil {
+		home = real
 	}
-	a := d.adds[i]
-	if !slices.Contains(a.asks, d.ask) {
-		a.asks = append(a.asks, d.ask)
-	}
-	if slices.Contains(a.extends, name) {
-		return
-	}
-	a.extends = append(a.extends, name)
-	x, _ := presets.Find(name)
-	for _, r := range d.p.places(x) {
-		if d.p.asker.Bindings.External[r.name] == "" {
-			d.planned[r.name] = r.target
+	var out []string
+	for _, e := range entries {
+		if err != nil || len(e.Question) < 2 || e.Probe != "" {
+			continue
 		}
-		a.places = append(a.places, filepath.ToSlash(r.target))
-	}
-	if env := x.Rules.Get("env"); env != nil {
-		for _, r := range env.Array {
-			if s := "the variable " + r.Table.Get("name").Text; !slices.Contains(a.beyond, s) {
-				a.beyond = append(a.beyond, s)
-			}
+		if rest, ok := strings.CutPrefix(e.Question[1], filepath.ToSlash(home)+"/"); ok {
+			out = append(out, presets.About("~/"+rest)...)
 		}
 	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
-// presets are those of an addition, as a policy names them.
-func (a *addition) presets() (names []string) {
-	for _, name := range a.extends {
-		names = append(names, source.Preset+name)
+// PresetsText says how a tool gets the rules of presets.
+func PresetsText(names []string) string {
+	if len(names) == 0 {
+		return ""
 	}
-	return names
-}
-
-// list is the same as TOML.
-func (a *addition) list() edit.Field { return edit.Field{Key: "extends", Value: array(a.presets())} }
-
-func (d *draft) writeExtends(like string, a *addition) error {
-	if a.extends == nil {
-		return nil
+	var list []string
+	for i, n := range names {
+		names[i] = source.Preset + n
+		list = append(list, tomltext.String(names[i]))
 	}
-	if d.p.extends() != nil {
-		a.idle = true // it waits for the approval of its places
-		return nil
-	}
-	text, err := edit.Set(d.text.Bytes, append(d.text.Tool(d.p.Tool.Name, like), "access"), a.list(), a.notes...)
-	d.rules = append(d.rules, a.words())
-	return d.set(text, err)
+	return fmt.Sprintf(
+		"presets have rules on such places: access.extends = [%s] in the tool's table, then accessc approve %s\n",
+		strings.Join(list, ", "),
+		strings.Join(names, " "),
+	)
 }

@@ -1,7 +1,6 @@
 package allow
 
 import (
-	"github.com/accessc/accessc/internal/host/approvals"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/accessc/accessc/internal/host/approvals"
 
 	"pgregory.net/rapid"
 
@@ -61,7 +62,7 @@ func TestLearn(t *testing.T) {
 		for _, i := range lesson.Own {
 			told[i] = true
 		}
-		then := p
+		then := p.Policy
 		if lesson.Plan != nil {
 			planned.Add(1)
 			if then, err = p.After(lesson.Plan); err != nil {
@@ -69,7 +70,7 @@ func TestLearn(t *testing.T) {
 			}
 			inBounds(rt, base, p, then, lesson.Plan, entries, told)
 		}
-		if then.served = served; then.unserved(then.Tool) || lesson.Unserved || served == "" && then.Tool.LateOpen {
+		if p.unserved(then.Tool) || lesson.Unserved || served == "" && then.Tool.LateOpen {
 			rt.Fatalf("%q: late %v, unserved %v", served, then.Tool.LateOpen, lesson.Unserved)
 		}
 		for i, e := range entries {
@@ -87,7 +88,7 @@ func TestLearn(t *testing.T) {
 
 // inBounds compares two policies by brute force: on every file that there is, and on names that are
 // not there.
-func inBounds(rt *rapid.T, base string, p, then *Planner, plan *Plan, entries []denial.Entry, left map[int]bool) {
+func inBounds(rt *rapid.T, base string, p *Planner, then *Policy, plan *Plan, entries []denial.Entry, left map[int]bool) {
 	asked, counted, beyond := map[string]bool{}, 0, []string{}
 	for i, e := range entries {
 		if left[i] || p.Permits(e) {
@@ -112,7 +113,7 @@ func inBounds(rt *rapid.T, base string, p, then *Planner, plan *Plan, entries []
 			names = []string{abs + "/sub/new", abs + "/new"}
 		}
 		for _, name := range names {
-			if gained := then.gained(p, name); gained != 0 && !asked[name] {
+			if gained := then.gained(p.Policy, name); gained != 0 && !asked[name] {
 				if rel, _ := filepath.Rel(base, name); strings.Contains(name, ".env") || strings.HasPrefix(rel, "home/.ssh") {
 					rt.Fatalf("%s of %s, which is sensitive, by\n%s", gained, rel, plan.New)
 				}
@@ -131,19 +132,19 @@ func inBounds(rt *rapid.T, base string, p, then *Planner, plan *Plan, entries []
 		rt.Fatalf("sensitive: %v\n%s", then.Now.Reaches(then.Tool), plan.New)
 	}
 	places := ir.ProtectedPaths()
-	if !p.req.Wide { // the default policy lets a tool remove these, and make them as directories
+	if !p.wide { // the default policy lets a tool remove these, and make them as directories
 		places = append(places, ir.ProtectedPath{Path: ".git"}, ir.ProtectedPath{Path: ".github"})
 	}
 	for _, g := range places {
 		abs, _ := p.asker.Bindings.Path(ir.In(g.Path))
-		if gained := then.gained(p, abs); gained&ir.Write != 0 {
+		if gained := then.gained(p.Policy, abs); gained&ir.Write != 0 {
 			rt.Fatalf("%s of %s by\n%s", gained, g.Path, plan.New)
 		}
 	}
 }
 
 // within makes sure that a name that is not there lies in a directory that is told.
-func within(rt *rapid.T, then *Planner, name string, told []string, plan *Plan) {
+func within(rt *rapid.T, then *Policy, name string, told []string, plan *Plan) {
 	at := then.asker.Bindings.Locate(name).Short()
 	if !slices.ContainsFunc(told, func(dir string) bool { return ir.Within(at, dir) }) {
 		// A rule on a name that is not there is a directory's, too.
@@ -156,7 +157,7 @@ func within(rt *rapid.T, then *Planner, name string, told []string, plan *Plan) 
 }
 
 // gained are the capabilities on a place that a policy grants and another does not.
-func (p *Planner) gained(was *Planner, abs string) ir.CapSet {
+func (p *Policy) gained(was *Policy, abs string) ir.CapSet {
 	return p.Granted(abs) &^ was.Granted(abs)
 }
 
@@ -258,7 +259,7 @@ func TestLearnWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		then := p
+		then := p.Policy
 		if lesson.Plan != nil {
 			if then, err = p.After(lesson.Plan); err != nil {
 				t.Fatal(err)

@@ -185,7 +185,7 @@ func applied(rt *rapid.T, p *Planner, x Proposal, entries []denial.Entry) {
 	old := lines(text)
 	line, replaced, changed := x.Plan.Change()
 	now := append(append(append([]string{}, old[:line-1]...), changed...), old[line-1+replaced:]...)
-	opts := p.req.Compile
+	opts := p.opts
 	opts.Layers.Edited = map[string][]byte{file: []byte(strings.Join(now, "\n") + "\n")}
 	opts.Planned = x.Plan.Approve
 	res, tool, err := compile(opts, "t", true)

@@ -1,12 +1,14 @@
 package allow
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -37,7 +39,7 @@ func (r *Reach) join(o Reach) {
 
 // survey finds the grants of a policy that the present one lacks.
 type survey struct {
-	p        *Planner
+	p        *Policy
 	view     *ir.View
 	bindings *ir.Bindings
 	asks     []Ask
@@ -131,9 +133,27 @@ func (s *survey) gains(abs string) bool {
 		return false
 	}
 	for _, c := range ir.Capabilities {
-		if s.view.Decide(ir.Access{Cap: c, On: ir.Direct(is)}).Allowed() && !s.p.View.Decide(ir.Access{Cap: c, On: ir.Direct(was)}).Allowed() {
+		if s.view.Decide(ir.Access{Cap: c, On: ir.Direct(is)}).Allowed() &&
+			!s.p.View.Decide(ir.Access{Cap: c, On: ir.Direct(was)}).Allowed() {
 			return true
 		}
 	}
 	return false
+}
+
+// Text lists the grants beyond the operations, a line each.
+func (r Reach) Text() string {
+	var b strings.Builder
+	if r.Files > 0 {
+		more := ""
+		if r.More {
+			more = " at least"
+		}
+		fmt.Fprintf(&b, "  also granted: %s%s, such as %s\n", plural.Count(r.Files, "existing file"), more,
+			strings.Join(r.Examples, ", "))
+	}
+	for _, s := range r.Beyond {
+		fmt.Fprintf(&b, "  also granted: %s\n", s)
+	}
+	return b.String()
 }

@@ -32,7 +32,7 @@ const (
 // were read that are at least half of all. It is false where the workspace itself was opened, or where there are
 // very many places.
 // See decision D177.
-func (p *Planner) Reads(entries []denial.Entry) ([]Read, bool) {
+func (p *Policy) Reads(entries []denial.Entry) ([]Read, bool) {
 	files, dirs, own := p.readFiles(entries)
 	counts := map[ir.Location]int{}
 	for _, at := range files {
@@ -57,7 +57,8 @@ func (p *Planner) Reads(entries []denial.Entry) ([]Read, bool) {
 		}
 		if !covered(dir) {
 			n := counts[dir]
-			out = append(out, Read{At: dir, Files: n, Listed: slices.Contains(dirs, dir), Unread: max(p.count(dir, own)-n, 0)})
+			unread := max(p.count(dir, own)-n, 0)
+			out = append(out, Read{At: dir, Files: n, Listed: slices.Contains(dirs, dir), Unread: unread})
 		}
 	}
 	for i, at := range files {
@@ -73,7 +74,7 @@ func (p *Planner) Reads(entries []denial.Entry) ([]Read, bool) {
 
 // readFiles are the files of the workspace that operations have read and left as they are, the directories that they
 // have read and not made, and whether a file is of those that they have made or changed.
-func (p *Planner) readFiles(entries []denial.Entry) (files, dirs []ir.Location, own func(ir.Location) bool) {
+func (p *Policy) readFiles(entries []denial.Entry) (files, dirs []ir.Location, own func(ir.Location) bool) {
 	changed, fresh := map[ir.Location]bool{}, map[ir.Location]bool{}
 	var read []ir.Location
 	for i, e := range entries {
@@ -124,12 +125,8 @@ func made(places map[ir.Location]bool, at ir.Location) bool {
 	return false
 }
 
-func (p *Planner) sensitive(at ir.Location) bool {
-	return slices.ContainsFunc(p.Tool.Sensitive, func(s ir.SensitivePattern) bool { return s.Covers(at.Path) })
-}
-
 // count is how many files are in a directory, up to one more than are looked at, without some.
-func (p *Planner) count(dir ir.Location, without func(ir.Location) bool) int {
+func (p *Policy) count(dir ir.Location, without func(ir.Location) bool) int {
 	abs, _ := p.asker.Bindings.Path(dir)
 	n := 0
 	_ = filepath.WalkDir(filepath.FromSlash(abs), func(name string, e fs.DirEntry, err error) error {
@@ -142,19 +139,4 @@ func (p *Planner) count(dir ir.Location, without func(ir.Location) bool) int {
 		return nil
 	})
 	return n
-}
-
-// Wider reports whether a policy grants something on a file of the workspace that another one does not, or whether
-// there are too many files to be looked at.
-func (p *Planner) Wider(than *Planner) bool {
-	seen, wider := 0, false
-	_ = filepath.WalkDir(filepath.FromSlash(p.Now.Resolver.Root), func(name string, _ fs.DirEntry, _ error) error {
-		abs := filepath.ToSlash(name)
-		seen++
-		if wider = seen > maxUnread || p.Granted(abs)&^than.Granted(abs) != 0; wider {
-			return filepath.SkipAll
-		}
-		return nil
-	})
-	return wider
 }

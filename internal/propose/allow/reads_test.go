@@ -144,13 +144,13 @@ func TestReadsCover(t *testing.T) {
 
 // TestWider: a policy is wider by one capability on one file.
 func TestWider(t *testing.T) {
-	planner := func(rules string) *Planner {
+	planner := func(rules string) *Policy {
 		req, _ := world(t, map[string]string{"ws/src/a": "", "ws/src/b": "", "ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.fs = [" + rules + "]\n"})
 		p, err := Begin(req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p
+		return p.Policy
 	}
 	wide, narrow := planner("{ path = '.', read = true }"), planner("{ path = '.' }, { path = 'src/a', read = true }")
 	one := planner("{ path = '.', read = true }, { path = 'src/b', read = true, execute = true }")

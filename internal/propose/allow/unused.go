@@ -18,7 +18,7 @@ type Unused struct {
 // Unused lists the rules on files and programs that grant something and decide on none of the recorded
 // operations. Rules on hosts and variables are not among them: their use is not recorded.
 // See decision D187.
-func (p *Planner) Unused(entries []denial.Entry) []Unused {
+func (p *Policy) Unused(entries []denial.Entry) []Unused {
 	used := map[ir.Origin]bool{}
 	mark := func(v ir.Verdict) {
 		if v.Rule != nil {
@@ -42,7 +42,9 @@ func (p *Planner) Unused(entries []denial.Entry) []Unused {
 	}
 	var out []Unused
 	add := func(resource, rule string, o ir.Origin) {
-		shipped := []ir.Layer{ir.LayerNone, ir.LayerBase, ir.LayerDefault, ir.LayerImplied, ir.LayerProtected, ir.LayerPreset}
+		shipped := []ir.Layer{
+			ir.LayerNone, ir.LayerBase, ir.LayerDefault, ir.LayerImplied, ir.LayerProtected, ir.LayerPreset,
+		}
 		if !used[o] && !slices.Contains(shipped, o.Layer) {
 			out = append(out, Unused{resource, rule, o.Pos.File, o.Pos.Line})
 		}

@@ -200,3 +200,8 @@ func sequence(data []byte) (n int, more bool) {
 	}
 	return 0, more
 }
+
+// Pad adds blanks behind a text until it has so many characters.
+func Pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-len([]rune(s))))
+}
