@@ -1,4 +1,4 @@
-// Package artifact is the room of what a build leaves behind: the output directory with its manifest (build),
+// Package artifact is the room of a build's output: the output directory with its manifest (build),
 // statements about it (attest), who may sign them (signers), and the results from machines of other systems (evidence).
 //
 // Commands and the rooms above call it. It starts nothing and decides nothing about operations. A file in an output

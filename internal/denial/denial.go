@@ -10,7 +10,7 @@ import (
 )
 
 // Version is the version of a line. It changes when a reader of the older form would
-// misunderstand the newer one; added fields do not change it.
+// misunderstand the newer; added fields do not change it.
 const Version = 1
 
 // By names the mechanism that refused.
@@ -28,7 +28,7 @@ const (
 	ByEgress By = "egress"
 )
 
-// Denial is one refused operation.
+// Denial is a refused operation.
 type Denial struct {
 	Time time.Time
 	By   By
@@ -43,12 +43,14 @@ type Denial struct {
 	// spelled them.
 	Syscall, Errno string
 	Asked          []string
-	// PID and Name are those of the process, which has chosen the name itself (proc(5), comm).
+	// PID and Name are the number and the name of the process, which has chosen the name itself
+	// (proc(5), comm).
 	PID  int
 	Name string
-	// Own is true where the tool binds a socket file, and for a connection to one that it has bound in this run.
+	// Own is true where the tool binds a socket file, and for a connection to a socket file that it has bound in
+	// this run.
 	Own bool
-	// View and Roots are those that the policy was asked with.
+	// View and Roots are the values that the policy was asked with.
 	View  *ir.View
 	Roots *ir.Bindings
 	// proposed is the earlier result of Grant, nil for none.
@@ -63,7 +65,7 @@ type grant struct {
 	reserved string
 }
 
-// line is the JSON document of one denial.
+// line is the JSON document of a denial.
 type line struct {
 	Version   int      `json:"format_version"`
 	Event     string   `json:"event"`
@@ -151,7 +153,8 @@ func ruleOf(r ir.Rule) *rule {
 		return nil
 	}
 	o := r.Source()
-	out := &rule{Subject: r.Subject(), Layer: o.Layer.String(), Label: o.Label, File: o.Pos.File, Line: o.Pos.Line, Column: o.Pos.Col}
+	out := &rule{Subject: r.Subject(), Layer: o.Layer.String(), Label: o.Label, File: o.Pos.File, Line: o.Pos.Line,
+		Column: o.Pos.Col}
 	if f, ok := r.(*ir.FSRule); ok {
 		for _, c := range f.Caps.List() {
 			out.Capabilities = append(out.Capabilities, c.String())

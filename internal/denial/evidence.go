@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// EvidenceFormat and EvidenceVersion identify the document of one run's evidence.
+// EvidenceFormat and EvidenceVersion identify the document of a run's evidence.
 const (
 	EvidenceFormat  = "accessc/evidence"
 	EvidenceVersion = 1
@@ -23,22 +23,23 @@ const MaxEvidence = 2 << 20
 // maxUsed bounds the different operations that are counted.
 const maxUsed = 20_000
 
-// Evidence has the used and the refused operations of one run.
+// Evidence has the used and the refused operations of a run.
 type Evidence struct {
 	Kept
 	// Command is the program and its arguments, nil where they are very long.
 	Command []string `json:"command"`
 	// Used are the granted operations that were carried out, UsedLeftOut is how many are missing.
-	// Those that the base and the private directories grant are not counted.
+	// Operations that the base and the private directories grant are not counted.
 	Used        []Use `json:"used"`
 	UsedLeftOut int   `json:"used_left_out"`
-	// Served are the first operations on places that a tool has under a supervisor alone.
+	// Served are the first operations on places that a tool has only under a supervisor.
 	Served []string `json:"served,omitempty"`
 	// Sought are the first files that the tool looked for in its home and did not find: "~/x".
 	Sought []string `json:"sought,omitempty"`
 }
 
-// maxServed bounds the operations of Evidence.Served, maxSought those of Evidence.Sought.
+// maxServed bounds the operations of Evidence.Served, maxSought the operations of
+// Evidence.Sought.
 const (
 	maxServed = 8
 	maxSought = 256
@@ -58,7 +59,7 @@ func (l *Log) Observe() {
 	l.used, l.most = map[string]*seen{}, maxUsed
 }
 
-// Use counts one granted operation that is carried out.
+// Use counts a granted operation that is carried out.
 func (l *Log) Use(d *Denial) {
 	key := d.key()
 	l.mu.Lock()
@@ -84,8 +85,8 @@ func (l *Log) Sought(name string) {
 	}
 }
 
-// everyones reports whether every tool may do the operation: one of the base's or on the tool's private
-// directories.
+// everyones reports whether every tool may do the operation: an operation of the base's or on the
+// tool's private directories.
 func (d *Denial) everyones() bool {
 	if r := d.Verdict.Rule; r == nil || r.Source().Layer == ir.LayerBase {
 		return true
@@ -108,15 +109,15 @@ func (d *Denial) arrival() *Denial {
 // private reports whether a place is in a directory of the tool's own.
 func private(at ir.Location) bool { return at.Root.Kind == ir.Home || at.Root.Kind == ir.Temp }
 
-// served reports whether the operation is on a place of the base that is the tool's own under a supervisor alone,
+// served reports whether the operation is on a place of the base that is the tool's own only under a supervisor,
 // and no program does without.
 func (d *Denial) served() bool {
 	r, ok := d.Verdict.Rule.(*ir.FSRule)
 	return ok && r.Origin.Layer == ir.LayerBase && ir.LinuxOwn(r.At.Path) && d.probe() == ""
 }
 
-// Each tells the kinds of operations that were granted and carried out, and those that were refused,
-// with how often; lost is how many operations are missing.
+// Each tells the kinds of operations that were granted and carried out, and the kinds that were
+// refused, with how often; lost is how many operations are missing.
 func (l *Log) Each(tell func(d *Denial, times int, granted bool)) (lost int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

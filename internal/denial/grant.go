@@ -15,8 +15,8 @@ import (
 )
 
 // Grant is the configuration that would permit the operation when it is added behind the
-// existing one, and false where no single addition does, or none that should be made. Decide
-// has permitted the operation under every proposal.
+// existing configuration, and false where no single addition does, or none that should be made.
+// Decide has permitted the operation under every proposal.
 func (d *Denial) Grant() (string, bool) {
 	g := d.grant()
 	return g.toml, g.ok
@@ -53,7 +53,7 @@ func (d *Denial) find() *grant {
 }
 
 // Rules are the rules on files that would permit the operation when they are added behind the
-// existing ones; false where none do that lie in the workspace.
+// existing rules; false where no rules in the workspace do.
 func (d *Denial) Rules() ([]ir.FSRule, bool) {
 	for _, c := range d.changes() {
 		if c.target == "" && c.writable() && d.permits(c) {
@@ -66,7 +66,8 @@ func (d *Denial) Rules() ([]ir.FSRule, bool) {
 // change is an addition to the filesystem rules of a tool.
 type change struct {
 	rules []ir.FSRule
-	// target is where the symlink of an external rule must lead; empty without one.
+	// target is where the symlink of an external rule must lead; empty without an external
+	// rule.
 	target string
 }
 
@@ -124,8 +125,8 @@ func (d *Denial) needs() map[ir.Location]ir.CapSet {
 	return out
 }
 
-// raised adds one rule per place, with the capabilities granted there already and those needed:
-// the longest path wins in full. All below an external rule is the rule's.
+// raised adds one rule per place, with the capabilities granted there already and the needed
+// capabilities: the longest path wins in full. All below an external rule is the rule's.
 func (d *Denial) raised(needs map[ir.Location]ir.CapSet) change {
 	byName := map[string]ir.FSRule{}
 	for at, caps := range needs {
@@ -157,13 +158,14 @@ func (d *Denial) granted(at ir.Location) ir.CapSet {
 
 // systemDirectories hold the system, its configuration and secrets, and the kernel's own files.
 // The base grants as much of them as every tool needs.
-var systemDirectories = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr"}
+var systemDirectories = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run",
+	"sbin", "sys", "usr"}
 
 // SystemDirectories are the directories at the root for which no rule is proposed.
 func SystemDirectories() []string { return slices.Clone(systemDirectories) }
 
 // outside is an external rule for a place outside of the workspace. It is false for the
-// system's own directories and those at the root, which are not for tools.
+// system's own directories and for directories at the root, which are not for tools.
 func (d *Denial) outside(at ir.Location, caps ir.CapSet) (change, bool) {
 	first, _, deeper := strings.Cut(at.Path, "/")
 	if !deeper || slices.Contains(systemDirectories, first) || strings.HasPrefix(first, "(") || d.Roots == nil {
@@ -208,7 +210,7 @@ func (d *Denial) permits(c change) bool {
 }
 
 // questions are the operations that must all be permitted: the operation, with each capability
-// that the call needed. on, if not nil, replaces the one place of the operation.
+// that the call needed. on, if not nil, replaces the only place of the operation.
 func (d *Denial) questions(on *ir.Place) []ir.Operation {
 	at := func(p ir.Place) ir.Place {
 		if on != nil {
@@ -237,7 +239,8 @@ func (d *Denial) questions(on *ir.Place) []ir.Operation {
 func (c change) toml(t *ir.Tool) string {
 	var b strings.Builder
 	if c.target != "" {
-		fmt.Fprintf(&b, "# through a symlink: ln -s %s %s\n", shellword.Quote(c.target), shellword.Quote(c.rules[0].At.Root.Name))
+		fmt.Fprintf(&b, "# through a symlink: ln -s %s %s\n", shellword.Quote(c.target),
+			shellword.Quote(c.rules[0].At.Root.Name))
 	}
 	rules := c.rules
 	if !t.Declared.FS {

@@ -19,7 +19,7 @@ const (
 // MaxKept is the largest size of that file, in bytes.
 const MaxKept = 256 << 10
 
-// Kept is the refusals of one run.
+// Kept is the refusals of a run.
 type Kept struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
@@ -39,7 +39,7 @@ type Kept struct {
 	Status int    `json:"status"`
 	Traced bool   `json:"traced"`
 	// Total is how many operations were refused, LeftOut how many of these Denials lacks.
-	// Probes are those among them that programs do without.
+	// Probes are the refusals among them that programs do without.
 	Total   int     `json:"total"`
 	Probes  int     `json:"probes,omitempty"`
 	LeftOut int     `json:"left_out"`
@@ -60,7 +60,8 @@ type Entry struct {
 	// Reason is the sentence of the summary.
 	Reason string `json:"reason"`
 	Rule   *rule  `json:"rule"`
-	// Own is true where the tool binds a socket file, and for a connection to one that it had bound in the same run.
+	// Own is true where the tool binds a socket file, and for a connection to a socket file that it had bound in the
+	// same run.
 	Own bool `json:"own,omitempty"`
 	// Sought is true for a file of the user's home that the tool looked for in its own.
 	Sought bool `json:"sought,omitempty"`
@@ -89,8 +90,8 @@ func (k Kept) text() []byte {
 	return append(visible.Bytes(text), '\n')
 }
 
-// bare is a document without refusals, which most starts write. encoding/json would prepare itself for all of Kept first,
-// which takes longer than the rest of the note.
+// bare is a document without refusals, which most starts write. encoding/json would prepare itself for all of Kept
+// first, which takes longer than the rest of the note.
 func (k Kept) bare() []byte {
 	var out []byte
 	number := func(name string, n int) { out = strconv.AppendInt(append(out, name...), int64(n), 10) }
@@ -145,7 +146,7 @@ func (k *Kept) fill(l *Log, ended time.Time, most int) {
 	if len(l.kept) == 0 {
 		return
 	}
-	// The rest of the document has a fixed size but for the tool's name.
+	// The rest of the document has a fixed size except for the tool's name.
 	const frame = 1 << 10
 	given, _ := json.Marshal(k.GivenCommand)
 	size := frame + len(k.Tool) + len(given)
@@ -163,8 +164,8 @@ func (k *Kept) fill(l *Log, ended time.Time, most int) {
 
 func (s *seen) entry() Entry {
 	e := Entry{
-		Times: s.times, Operation: s.Verb(), By: s.By, Reason: s.because(false), Rule: ruleOf(s.Verdict.Rule), Question: s.question(),
-		Needs: s.needed(), Own: s.Own,
+		Times: s.times, Operation: s.Verb(), By: s.By, Reason: s.because(false), Rule: ruleOf(s.Verdict.Rule),
+		Question: s.question(), Needs: s.needed(), Own: s.Own,
 		Sensitive: s.sensitive(), Probe: s.probe(),
 	}
 	e.Target, e.To = s.targets()

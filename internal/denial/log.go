@@ -16,7 +16,7 @@ import (
 )
 
 // maxReport bounds the lines that a tool can cause, in bytes; maxKept bounds the denials kept
-// for the summary, and maxShown those shown in it.
+// for the summary, and maxShown the denials shown in it.
 const (
 	maxReport = 64 << 20
 	maxKept   = 256
@@ -40,8 +40,9 @@ type Log struct {
 	probes int
 	kept   []*seen
 	index  map[string]*seen
-	// most is how many different operations are kept of each kind. used and uses are those that
-	// were granted and carried out, unused is how many of them could not be counted.
+	// most is how many different operations are kept of each kind. used and uses are the
+	// operations that were granted and carried out, unused is how many of them could not be
+	// counted.
 	most   int
 	used   map[string]*seen
 	uses   []*seen
@@ -70,7 +71,7 @@ func NewLogTo(to func(line []byte), limit int64) *Log {
 	return l
 }
 
-// Add records one denial. Its line is written, whole, when Add returns: nothing is lost if the
+// Add records a denial. Its line is written, whole, when Add returns: nothing is lost if the
 // tool or the supervisor is killed afterwards.
 // See decision D61.
 func (l *Log) Add(d *Denial) {
@@ -139,7 +140,8 @@ func (l *Log) write(text []byte) {
 	}
 }
 
-// Close ends the file or what else gets the lines. Where some are missing the last one says how many.
+// Close ends the file or what else gets the lines. Where some are missing the last line says how
+// many.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,7 +221,7 @@ func (l *Log) Note(w io.Writer, more string) {
 }
 
 // hosts are the first hosts that the tool asked for, in parentheses; empty for none. A request that names none, such as
-// one of HTTP/1.0 without a Host, has no host.
+// a request of HTTP/1.0 without a Host, has no host.
 func (l *Log) hosts() string {
 	const most = 3
 	var out []string
@@ -240,7 +242,7 @@ func (l *Log) hosts() string {
 	return " (hosts " + strings.Join(out, ", ") + ")"
 }
 
-// joined puts together what reads the same, such as a program that was tried in each
+// joined puts together lines that read the same, such as a program that was tried in each
 // directory of PATH.
 func joined(all []*seen) []*seen {
 	var out []*seen
@@ -266,14 +268,14 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// differs reports whether the target of an equal denial is another one.
+// differs reports whether an equal denial has another target.
 func (s *seen) differs(d *Denial) bool {
 	a, _ := s.Denial.targets()
 	b, _ := d.targets()
 	return a != b
 }
 
-// targets are those of the denial, with stars where several have come together.
+// targets are the targets of the denial, with stars where several have come together.
 func (s *seen) targets() (target, to string) {
 	if target, to = s.Denial.targets(); s.shaped {
 		target = shape(target)
@@ -281,7 +283,7 @@ func (s *seen) targets() (target, to string) {
 	return target, to
 }
 
-// what is the target, and the number of occurrences if more than one.
+// what is the target, and the number of occurrences if there are several.
 func (s *seen) what() string {
 	target, to := s.targets()
 	if to != "" {
@@ -296,7 +298,7 @@ func (s *seen) what() string {
 	return visible.Line(target)
 }
 
-// words are those of a program that was not started; nil for any other call.
+// words are the words of a program that was not started; nil for any other call.
 func (d *Denial) words() []string {
 	run, ok := d.Operation.(ir.Run)
 	if !ok {
@@ -337,7 +339,8 @@ func (d *Denial) proposal() (string, bool) {
 	return d.Grant()
 }
 
-// closed reports whether a rule that grants nothing has decided. One on all of the workspace repeats the default.
+// closed reports whether a rule that grants nothing has decided. A rule on all of the workspace repeats the
+// default.
 func (d *Denial) closed() bool {
 	if f, ok := d.Verdict.Rule.(*ir.FSRule); ok && f.At == ir.In("") {
 		return false
@@ -347,7 +350,7 @@ func (d *Denial) closed() bool {
 }
 
 // Text is the denial as a person reads it: the operation, the reason, and the configuration that
-// would grant it, where there is one.
+// would grant it, where there is such a configuration.
 func (d *Denial) Text() string {
 	toml, ok := d.proposal()
 	text := d.Verb() + " " + (&seen{Denial: d, times: 1}).what() + ": " + d.because(ok)

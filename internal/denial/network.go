@@ -62,7 +62,7 @@ func (d *Denial) network() *grant {
 }
 
 // NetRule is the rule on the network that would permit the operation when it is added behind the
-// existing ones, as keys and values of TOML.
+// existing rules, as keys and values of TOML.
 func (d *Denial) NetRule() (fields [][2]string, ok bool) {
 	for _, r := range d.netRules() {
 		if spelled(r) && d.reaches(r) {
@@ -72,8 +72,8 @@ func (d *Denial) NetRule() (fields [][2]string, ok bool) {
 	return nil, false
 }
 
-// netRules are the candidates. Where rules tell paths and methods apart it is one for the path
-// and method. The second says the port even if it is that of the scheme: it wins over rules that
+// netRules are the candidates. Where rules tell paths and methods apart it is a rule for the
+// path and method. The second says the port even if it is the scheme's: it wins over rules that
 // do not.
 func (d *Denial) netRules() []ir.NetRule {
 	if op, ok := d.Operation.(ir.Listen); ok {

@@ -13,8 +13,8 @@ type probe struct {
 	// pattern is a path as path.Match takes it; "/**/" stands for any directories.
 	pattern string
 	cap     ir.Capability
-	// besides has capabilities that the same call may need, as one that opens for reading and
-	// writing does.
+	// besides has capabilities that the same call may need, as a call that opens for reading
+	// and writing does.
 	besides ir.CapSet
 	// why names the program that asks, and its way to do without an answer.
 	why string
@@ -26,8 +26,9 @@ const (
 
 	coresWhy  = "glibc, libuv and the JVM count processors; without it they ask sched_getaffinity"
 	memoryWhy = "Node looks for the memory limit of its cgroup; without it the memory of the machine counts"
-	quotaWhy  = "the Go runtime, Rust programs and ninja look for the processor limit of their cgroup; without it all processors count"
-	hugeWhy   = "the Go runtime and the JVM look for the size of huge pages; without it they use small ones"
+	quotaWhy  = "the Go runtime, Rust programs and ninja look for the processor limit of their cgroup; " +
+		"without it all processors count"
+	hugeWhy = "the Go runtime and the JVM look for the size of huge pages; without it they use small ones"
 
 	countersWhy = "the JVM shares counters with jps and jstat; without it they do not see it"
 
@@ -42,8 +43,7 @@ const (
 
 // probes were seen under the default policy on Linux 6.18 in November 2026, of Go 1.26, Node 20, OpenJDK 17, Python
 // 3.11, glibc 2.36, ripgrep, ninja, ffmpeg, gdb, procps 4 and Claude Code 2.1. The names of version 2 of cgroups are
-// those in Go's internal/runtime/cgroup and in libuv.
-// See decision D61.
+// the names in Go's internal/runtime/cgroup and in libuv. See decision D61.
 var probes = []probe{
 	{huge + "hpage_pmd_size", ir.Read, 0, hugeWhy},
 	{huge + "enabled", ir.Read, 0, hugeWhy},
@@ -59,7 +59,8 @@ var probes = []probe{
 	{"/sys/devices/system/cpu/possible", ir.Read, 0, coresWhy},
 	{"/sys/devices/system/node", ir.Read, 0, "libnuma looks for memory nodes; without it there is one"},
 	{"/proc/cgroups", ir.Read, 0, "the JVM looks for limits of cgroups; without it the machine's count"},
-	{"/proc/self/coredump_filter", ir.Update, ir.CapSet(1 << ir.Read), "the JVM chooses the contents of a core dump; without it the system's choice stays"},
+	{"/proc/self/coredump_filter", ir.Update, ir.CapSet(1 << ir.Read),
+		"the JVM chooses the contents of a core dump; without it the system's choice stays"},
 	{"/tmp/hsperfdata_*", ir.Read, 0, countersWhy},
 	{"/tmp/hsperfdata_*", ir.Create, 0, countersWhy},
 	{everyProcess + "stat", ir.Read, 0, processesWhy},
@@ -77,7 +78,8 @@ var probes = []probe{
 	{"/proc/sys/kernel/random/boot_id", ir.Read, 0, identityWhy},
 	{"/sys/class/dmi/id/*", ir.Read, 0, identityWhy},
 	{"/sys/devices/virtual/dmi/id/*", ir.Read, 0, identityWhy},
-	{"/usr/**/__pycache__", ir.Create, 0, "Python keeps compiled modules beside their source; without it each start compiles them"},
+	{"/usr/**/__pycache__", ir.Create, 0,
+		"Python keeps compiled modules beside their source; without it each start compiles them"},
 }
 
 // dialed are sockets that the same holds for.
@@ -117,9 +119,8 @@ func (d *Denial) dials(op ir.Dial) string {
 	return namesWhy
 }
 
-// shape is a target with a star for each number of a process or a device, so that the same question about each is one
-// line.
-// See decision D61.
+// shape is a target with a star for each number of a process or a device, so that the same question about each is a
+// single line. See decision D61.
 func shape(target string) string {
 	if !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") {
 		return target

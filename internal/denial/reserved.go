@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Reserved is why no rule on a place is proposed, empty where one may be: a sensitive or protected
-// place is for a rule that a person writes who has seen the file.
+// Reserved is why no rule on a place is proposed, empty where a rule may be: a sensitive or
+// protected place is for a rule that a person writes who has seen the file.
 // See decision D176.
 func Reserved(v *ir.View, at ir.Location) string {
 	if at.Root.Kind == ir.System {
@@ -36,8 +36,8 @@ func Reserved(v *ir.View, at ir.Location) string {
 	return ""
 }
 
-// patterns are those of sensitive paths: the tool's, or the built-in ones, since the policy that a supervisor judges
-// by has none.
+// patterns are the patterns of sensitive paths: the tool's, or the built-in patterns, since the policy that a
+// supervisor judges by has none.
 func patterns(v *ir.View) []ir.SensitivePattern {
 	if len(v.Tool.Sensitive) > 0 {
 		return v.Tool.Sensitive
@@ -64,10 +64,10 @@ func Sensitive(v *ir.View, at ir.Location) bool {
 // WhySocket is why no rule is proposed that permits a connection to a socket.
 const WhySocket = "whatever listens at a socket may act for the tool, outside of the sandbox"
 
-// outside is the reason for a place outside of the workspace: one that is sensitive, or that holds a
+// outside is the reason for a place outside of the workspace that is sensitive, or that holds a
 // sensitive place of the user's home, such as the home itself.
 func outside(v *ir.View, abs string) string {
-	home, _ := os.UserHomeDir() // without one there is no ~
+	home, _ := os.UserHomeDir() // without a home there is no ~
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Found is what a name leads to: its addresses, and the names that it is an alias of, as far as the resolver tells.
+// Found is the result for a name: its addresses, and the names that it is an alias of, as far as the resolver
+// tells.
 type Found struct {
 	Addrs   []netip.Addr
 	Aliases []string
@@ -21,11 +22,12 @@ type Found struct {
 // resolveName asks the host's resolver.
 func resolveName(ctx context.Context, name string) (out Found, err error) {
 	if runtime.GOOS != "linux" {
-		// The system's own resolver tells the last name alone.
+		// The system's own resolver tells only the last name.
 		if out.Addrs, err = net.DefaultResolver.LookupNetIP(ctx, "ip", name+"."); err != nil {
 			return Found{}, err
 		}
-		if last, err := net.DefaultResolver.LookupCNAME(ctx, name+"."); err == nil && !strings.EqualFold(last, name+".") {
+		if last, err := net.DefaultResolver.LookupCNAME(ctx, name+"."); err == nil &&
+			!strings.EqualFold(last, name+".") {
 			out.Aliases = []string{last}
 		}
 		return out, nil
@@ -89,8 +91,8 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// hear reads the aliases of a message. One that is none, or that another host has sent, can only add names that a
-// rule denies.
+// hear reads the aliases of a message. A message that is no answer, or that another host has sent, can only add
+// names that a rule denies.
 func (a *answers) hear(message []byte) {
 	var p dnsmessage.Parser
 	if _, err := p.Start(message); err != nil || p.SkipAllQuestions() != nil {
@@ -118,7 +120,7 @@ func (a *answers) hear(message []byte) {
 	}
 }
 
-// chain lists the names that one leads to, by whatever answers.
+// chain lists the names that a name leads to, by whatever answers.
 func (a *answers) chain(name string) (out []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // deny answers a request that is refused. The reason stands in the status line, too, where the
-// protocol has one: clients show it.
+// protocol has a status line: clients show it.
 func deny(w http.ResponseWriter, text string, code int) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil { // HTTP/2
@@ -35,7 +35,8 @@ func answer(conn net.Conn, code int, text string) {
 		}
 		return r
 	}, text)
-	_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nX-Proxy-Error: %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n",
+	_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nX-Proxy-Error: %s\r\n"+
+		"Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n",
 		code, line, line, len(text)+1, text)
 }
 

@@ -27,7 +27,7 @@ const (
 )
 
 // An Authority signs certificates for the hosts whose connections are inspected. Its key exists
-// in memory alone, for one run. Clients trust a root that signed the authority's certificate and
+// only in memory, for one run. Clients trust a root that signed the authority's certificate and
 // nothing else, since its key is dropped at once; both certificates are constrained to the hosts
 // (RFC 5280, 4.2.1.10). See decision D113.
 type Authority struct {
@@ -60,13 +60,15 @@ func NewAuthority(hosts []ir.Host) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{hosts: slices.Clone(hosts), root: root.Raw, signer: signer, key: key, leaf: map[ir.Host]*tls.Certificate{}}, nil
+	return &Authority{hosts: slices.Clone(hosts), root: root.Raw, signer: signer, key: key,
+		leaf: map[ir.Host]*tls.Certificate{}}, nil
 }
 
 // signing is the template of a certificate that signs others.
 func signing(name string, below int) *x509.Certificate {
 	return &x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true, MaxPathLen: below, MaxPathLenZero: below == 0,
+		Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		MaxPathLen: below, MaxPathLenZero: below == 0,
 		KeyUsage: x509.KeyUsageCertSign, PermittedDNSDomainsCritical: true,
 	}
 }
@@ -91,15 +93,17 @@ func issue(template, parent *x509.Certificate, to *ecdsa.PublicKey, by *ecdsa.Pr
 const noName = "invalid"
 
 // constrain limits a signing certificate to hosts. A kind of name without a constraint is
-// unlimited, so each kind gets one; only "*" leaves all without. A constraint on a name covers
-// the names below it, too, and one on a pattern its apex: these certificate refuses to sign.
+// unlimited, so each kind gets a constraint; only "*" leaves all without. A constraint on a
+// name covers the names below it, too, and a constraint on a pattern its apex: these
+// certificate refuses to sign.
 func constrain(c *x509.Certificate, hosts []ir.Host) {
 	for _, h := range hosts {
 		switch h.Kind {
 		case ir.HostName, ir.HostSuffix:
 			c.PermittedDNSDomains = append(c.PermittedDNSDomains, h.Name)
 			if h.Name == ir.Localhost {
-				c.PermittedIPRanges = append(c.PermittedIPRanges, network(net.IP{127, 0, 0, 0}, 8), network(net.IPv6loopback, 128))
+				c.PermittedIPRanges = append(c.PermittedIPRanges, network(net.IP{127, 0, 0, 0}, 8),
+					network(net.IPv6loopback, 128))
 			}
 		case ir.HostAddr:
 			c.PermittedIPRanges = append(c.PermittedIPRanges, network(h.Addr.AsSlice(), h.Addr.BitLen()))
@@ -112,8 +116,9 @@ func constrain(c *x509.Certificate, hosts []ir.Host) {
 		c.PermittedDNSDomains = []string{noName}
 	}
 	// GnuTLS takes the families of addresses for two kinds of names. A family that is excluded
-	// makes Java fail at addresses of the other one.
-	for _, none := range []*net.IPNet{network(net.IPv4bcast.To4(), 32), network(bytes.Repeat([]byte{0xff}, net.IPv6len), 128)} {
+	// makes Java fail at addresses of the other family.
+	last := bytes.Repeat([]byte{0xff}, net.IPv6len)
+	for _, none := range []*net.IPNet{network(net.IPv4bcast.To4(), 32), network(last, 128)} {
 		if !slices.ContainsFunc(c.PermittedIPRanges, func(n *net.IPNet) bool { return len(n.IP) == len(none.IP) }) {
 			c.PermittedIPRanges = append(c.PermittedIPRanges, none)
 		}

@@ -16,18 +16,18 @@ import (
 )
 
 // rootFiles are the places where systems keep the authorities that they trust, as one file
-// (crypto/x509, root_linux.go). The last one is also that of macOS, without what users added to
-// their keychains.
+// (crypto/x509, root_linux.go). The last place is also the place of macOS, without what users
+// added to their keychains.
 var rootFiles = []string{
 	"/etc/ssl/certs/ca-certificates.crt",                // Debian, Ubuntu, Arch
 	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", // Fedora, RHEL
-	"/etc/pki/tls/certs/ca-bundle.crt",                  // older ones
+	"/etc/pki/tls/certs/ca-bundle.crt",                  // older releases
 	"/etc/ssl/ca-bundle.pem",                            // openSUSE
 	"/etc/ssl/cert.pem",                                 // Alpine
 }
 
-// maxRoots is the size in bytes up to which a file of authorities is read. Those of systems have
-// a fifth of a megabyte.
+// maxRoots is the size in bytes up to which a file of authorities is read. The files of systems
+// have a fifth of a megabyte.
 const maxRoots = 8 << 20
 
 // A Bundle is a set of authorities that clients trust.
@@ -37,7 +37,7 @@ type Bundle struct {
 }
 
 // HostBundle is the set that this host trusts, and the caller's files beside it. A file that is
-// not readable, or no regular one, adds nothing, as in the clients that know of it.
+// not readable, or no regular file, adds nothing, as in the clients that know the file.
 func HostBundle(files []string) *Bundle {
 	b := &Bundle{has: map[string]bool{}}
 	for _, name := range rootFiles {
@@ -111,7 +111,7 @@ func (b *Bundle) PEM() []byte {
 func (b *Bundle) PKCS12() ([]byte, error) {
 	var entries []pkcs12.TrustStoreEntry
 	for i, c := range b.certs {
-		// Java takes two entries of one name for one entry.
+		// Java takes two entries of the same name for one entry.
 		entries = append(entries, pkcs12.TrustStoreEntry{Cert: c, FriendlyName: fmt.Sprintf("%d", i)})
 	}
 	return pkcs12.Passwordless.EncodeTrustStoreEntries(entries, "")

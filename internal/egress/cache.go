@@ -30,7 +30,7 @@ func newCache(resolve func(context.Context, string) (Found, error)) *cache {
 	return &cache{resolve: resolve, names: map[string]kept{}}
 }
 
-// lookup returns what a name leads to. Errors are not kept.
+// lookup returns the result for a name. Errors are not kept.
 func (c *cache) lookup(ctx context.Context, name string) (Found, error) {
 	now := time.Now()
 	c.mu.Lock()

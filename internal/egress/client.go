@@ -16,7 +16,7 @@ type client struct {
 	listeners *listeners
 	origin    Origin
 	by        uint64 // as in Origin
-	// permit is the permission that the user gave this connection alone, nil for none.
+	// permit is the permission that the user gave only this connection, nil for none.
 	permit *permission
 	// stranger is set until a connection that was not announced has said the token.
 	stranger bool
@@ -78,14 +78,15 @@ func (c *client) refused(r Refusal) {
 	c.listeners.refused(r)
 }
 
-// carry makes the client's connection one to a host.
+// carry makes the client's connection a connection to a host.
 func (c *client) carry(o Origin) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.origin, c.stranger = o, false
 }
 
-// reset ends a connection so that its other end sees an error instead of an end, and gets no byte that waits in the kernel.
+// reset ends a connection so that its other end sees an error instead of an end, and gets no byte that waits in the
+// kernel.
 func reset(c net.Conn) {
 	bare := carrying(c)
 	if l, ok := bare.(interface{ SetLinger(int) error }); ok {
@@ -95,7 +96,8 @@ func reset(c net.Conn) {
 	_ = c.Close()
 }
 
-// carrying is the connection that carries another one to the caller's proxy, or the connection itself.
+// carrying is the connection that carries another connection to the caller's proxy, or the connection
+// itself.
 func carrying(c net.Conn) net.Conn {
 	for {
 		switch over := c.(type) {

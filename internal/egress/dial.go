@@ -13,7 +13,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// dialer resolves judged hosts and connects to them, by the caller's own proxy where there is one.
+// dialer resolves judged hosts and connects to them, by the caller's own proxy where there is a
+// proxy.
 type dialer struct {
 	*run
 	judge  *judge
@@ -22,7 +23,7 @@ type dialer struct {
 
 func newDialer(r *run, j *judge) *dialer { return &dialer{run: r, judge: j, filter: &filter{r, j}} }
 
-// dial connects to a judged target, by the caller's own proxy if there is one for it.
+// dial connects to a judged target, by the caller's own proxy if it has a proxy for the target.
 func (d *dialer) dial(ctx context.Context, to ir.Endpoint) (net.Conn, error) {
 	points.Reach(points.Dialing)
 	ctx, cancel := context.WithTimeout(ctx, d.config.Limits.Dial)
@@ -95,8 +96,8 @@ func (d *dialer) race(ctx context.Context, to ir.Endpoint, list []netip.Addr) (n
 	return nil, first
 }
 
-// made connects to an address, and refuses one that turns out to be this host's: the system
-// chooses an address of its own as the source of connections to that address.
+// made connects to an address, and refuses an address that turns out to be this host's: the
+// system chooses an address of its own as the source of connections to that address.
 func (d *dialer) made(ctx context.Context, to ir.Endpoint, at netip.AddrPort) (net.Conn, error) {
 	conn, err := d.config.Dial(ctx, at)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// special are addresses that a name must not lead to unless a rule names the address: those that
-// netip does not classify, and the metadata services of clouds outside of link-local space.
+// special are addresses that a name must not lead to unless a rule names the address: addresses
+// that netip does not classify, and the metadata services of clouds outside of link-local space.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),        // this network (RFC 791)
 	netip.MustParsePrefix("100.64.0.0/10"),    // shared address space (RFC 6598)
@@ -49,7 +49,8 @@ func inner(a netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// isatap reports whether an address is one of a tunnel through an IPv4 network (RFC 5214, 6.1).
+// isatap reports whether an address belongs to a tunnel through an IPv4 network (RFC 5214,
+// 6.1).
 func isatap(b [16]byte) bool {
 	return b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
@@ -112,15 +113,16 @@ func (withheld) Is(target error) bool {
 
 // Reasons why no address of a granted host was dialled.
 const (
-	errInternal = withheld("the name leads to an address of this host or its networks, which only a rule for the address grants")
-	errDenied   = withheld("the name leads to an address that a rule denies")
-	errAlias    = withheld("the name leads to another name, which a rule denies")
-	errInner    = withheld("the address leads to an IPv4 address that no rule grants")
-	errNames    = withheld("too many names below one wildcard within a minute")
+	errInternal = withheld("the name leads to an address of this host or its networks, " +
+		"which only a rule for the address grants")
+	errDenied = withheld("the name leads to an address that a rule denies")
+	errAlias  = withheld("the name leads to another name, which a rule denies")
+	errInner  = withheld("the address leads to an IPv4 address that no rule grants")
+	errNames  = withheld("too many names below one wildcard within a minute")
 )
 
-// literal says why an address that a wildcard grants may not be dialled. One that leads to an
-// IPv4 address needs a rule for that, too, unless a rule names it.
+// literal says why an address that a wildcard grants may not be dialled. An address that leads
+// to an IPv4 address needs a rule for that, too, unless a rule names it.
 func (f *filter) literal(ctx context.Context, to ir.Endpoint) error {
 	a := to.Host.Addr
 	if f.names(ctx, to, a) {
@@ -138,8 +140,8 @@ func (f *filter) literal(ctx context.Context, to ir.Endpoint) error {
 	return nil
 }
 
-// names reports whether a rule for this very address grants the request. One for localhost is
-// about the loopback addresses.
+// names reports whether a rule for this very address grants the request. A rule for localhost
+// is about the loopback addresses.
 func (f *filter) names(ctx context.Context, to ir.Endpoint, a netip.Addr) bool {
 	to.Host = ir.Host{Kind: ir.HostAddr, Addr: a}
 	v := f.judge.judging(ctx).Reach(to)

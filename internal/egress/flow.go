@@ -20,8 +20,8 @@ type flow struct {
 	watch      *time.Timer
 }
 
-// copyBoth moves bytes in both directions until both have ended or nothing moves. Where they rest on a grant, it also waits
-// until the host has taken them: they would go on after a revocation.
+// copyBoth moves bytes in both directions until both have ended or nothing moves. Where they rest on a grant, it also
+// waits until the host has taken them: they would go on after a revocation.
 // See decision D335.
 func (t *tunnels) copyBoth(ctx context.Context, c *client, upstream net.Conn, lent bool) {
 	_ = c.SetDeadline(time.Time{})
@@ -48,7 +48,8 @@ const (
 	lastLook  = time.Second
 )
 
-// settle waits until the host has taken all bytes, until the flow ends because nothing moves, or until the grant is revoked.
+// settle waits until the host has taken all bytes, until the flow ends because nothing moves, or until the grant is
+// revoked.
 func (f *flow) settle(ctx context.Context) {
 	look := firstLook
 	for left := 0; ; look = min(2*look, lastLook) {
@@ -69,7 +70,8 @@ func (f *flow) settle(ctx context.Context) {
 	}
 }
 
-// check ends a flow in which nothing moves, also one that waits for an end that takes no bytes.
+// check ends a flow in which nothing moves, also a flow that waits for an end that takes no
+// bytes.
 func (f *flow) check() {
 	if left := f.idle - time.Since(time.Unix(0, f.moved.Load())); left > 0 {
 		f.watch.Reset(left)
@@ -79,8 +81,8 @@ func (f *flow) check() {
 	reset(f.other)
 }
 
-// A direction without many bytes is read into a small buffer. One with many is spliced by the
-// kernel (splice(2)) for as long as they come: splicing holds two descriptors of a pipe, too many
+// A direction without many bytes is read into a small buffer. The kernel splices a direction with
+// many (splice(2)) for as long as they come: splicing holds two descriptors of a pipe, too many
 // for connections that wait.
 const (
 	smallPart = 2 << 10
@@ -170,8 +172,8 @@ func (t *timed) cut() {
 	}
 }
 
-// Close implements net.Conn, and returns when the connection has ended, also where another call ends it. Bytes that the host has not
-// taken yet do not go to it if they needed a grant, which may be revoked while they wait.
+// Close implements net.Conn, and returns when the connection has ended, also where another call ends it. Bytes that the
+// host has not taken yet do not go to it if they needed a grant, which may be revoked while they wait.
 func (t *timed) Close() (err error) {
 	t.once.Do(func() {
 		defer t.end()

@@ -14,7 +14,7 @@ import (
 )
 
 // recordHandshake is the first byte of a TLS connection (RFC 8446, 5.1). The others are of an
-// alert that refuses one (RFC 8446, 6).
+// alert that refuses a connection (RFC 8446, 6).
 const (
 	recordHandshake = 22
 	recordAlert     = 21
@@ -57,7 +57,8 @@ func readHello(c *client) (hello, error) {
 	got := false
 	probe := &listening{client: c}
 	config := &tls.Config{GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
-		out = hello{name: info.ServerName, ech: slices.ContainsFunc(info.Extensions, func(e uint16) bool { return slices.Contains(hidden, e) })}
+		ech := slices.ContainsFunc(info.Extensions, func(e uint16) bool { return slices.Contains(hidden, e) })
+		out = hello{name: info.ServerName, ech: ech}
 		got = true
 		return nil, errHello
 	}}
@@ -79,13 +80,14 @@ var errSeveral = errors.New("a hello with more than one name")
 // extensionServerName is the extension with the names that a client asks for (RFC 6066, 3).
 const extensionServerName = 0
 
-// oneName reports whether the list of names in a hello, if it has one, has no more than one entry.
-// The hello is one that crypto/tls could read.
+// oneName reports whether the list of names in a hello, if it has a list, has no more than one
+// entry. crypto/tls could read the hello.
 func oneName(records []byte) bool {
 	var list, body, skipped, extensions cryptobyte.String
 	message := cryptobyte.String(handshake(records))
 	if !message.Skip(1) || !message.ReadUint24LengthPrefixed(&body) || !body.Skip(2+32) ||
-		!body.ReadUint8LengthPrefixed(&skipped) || !body.ReadUint16LengthPrefixed(&skipped) || !body.ReadUint8LengthPrefixed(&skipped) {
+		!body.ReadUint8LengthPrefixed(&skipped) || !body.ReadUint16LengthPrefixed(&skipped) ||
+		!body.ReadUint8LengthPrefixed(&skipped) {
 		return false
 	}
 	if body.Empty() {
@@ -101,7 +103,8 @@ func oneName(records []byte) bool {
 			return false
 		}
 		if kind == extensionServerName &&
-			(!data.ReadUint16LengthPrefixed(&list) || !list.Skip(1) || !list.ReadUint16LengthPrefixed(&skipped) || !list.Empty()) {
+			(!data.ReadUint16LengthPrefixed(&list) || !list.Skip(1) ||
+				!list.ReadUint16LengthPrefixed(&skipped) || !list.Empty()) {
 			return false
 		}
 	}

@@ -19,11 +19,12 @@ import (
 const (
 	whyNotAbsolute = "this is a proxy: expected CONNECT, or a request for http:// with its host"
 	whyAmbiguous   = "servers disagree about the path of this request; rules with path_prefix grant only plain ones"
-	whyMalformed   = "the target of this request has user information, a second host, a backslash or other characters that no target has"
-	whyOverride    = "servers may take another path or method for the one of this request"
-	whyTrace       = "TRACE shows a request to its sender, credentials included"
-	whyNested      = "CONNECT inside a tunnel"
-	whyBusy        = "too many requests at once"
+	whyMalformed   = "the target of this request has user information, a second host, a backslash or " +
+		"other characters that no target has"
+	whyOverride = "servers may take another path or method for the one of this request"
+	whyTrace    = "TRACE shows a request to its sender, credentials included"
+	whyNested   = "CONNECT inside a tunnel"
+	whyBusy     = "too many requests at once"
 )
 
 // clientOf returns the connection that a request came by.
@@ -52,7 +53,8 @@ type requests struct {
 
 func newRequests(r *run, j *judge, d *dialer, t *tunnels) *requests {
 	limits := r.config.Limits
-	s := &requests{run: r, judge: j, dialer: d, tunnels: t, senders: newSenders(r, j, d), slots: make(chan struct{}, limits.Connections)}
+	s := &requests{run: r, judge: j, dialer: d, tunnels: t, senders: newSenders(r, j, d),
+		slots: make(chan struct{}, limits.Connections)}
 	s.server = &http.Server{
 		Handler: http.HandlerFunc(s.request), ConnContext: withOrigin, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: limits.Handshake, IdleTimeout: limits.Idle, MaxHeaderBytes: limits.Header,
@@ -188,7 +190,8 @@ func failure(err error) int {
 	return http.StatusBadGateway
 }
 
-// forwarded are the headers that a reverse proxy takes from its clients. This one passes them on.
+// forwarded are the headers that a reverse proxy takes from its clients. This proxy passes them
+// on.
 var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
 
 // errUpgrade is a server that changes the protocol although nothing asked for that.
@@ -241,7 +244,7 @@ func acceptableAnswer(r *http.Response) error {
 	return err
 }
 
-// buffers are those through which the bodies of answers pass.
+// buffers are the buffers through which the bodies of answers pass.
 type buffers struct{ pool sync.Pool }
 
 // Get implements httputil.BufferPool.

@@ -25,7 +25,8 @@ const (
 )
 
 // errEncoded is an answer in which the value would not be found.
-var errEncoded = errors.New("the server encodes an answer that may show the rule's credential, although it was asked not to")
+var errEncoded = errors.New("the server encodes an answer that may show the rule's credential, " +
+	"although it was asked not to")
 
 // errShown replaces an error whose text shows the value.
 var errShown = errors.New("the request failed; the reason shows the rule's credential")
@@ -153,11 +154,12 @@ func patience(carrier net.Conn, proxied bool) time.Duration {
 }
 
 // put writes the value where the rule says, whatever the tool has there: a tool that could send
-// another one would act for another account, such as that of an attacker.
+// another value would act for another account, such as an attacker's.
 func (in *injection) put(r *http.Request) {
 	switch in.As {
 	case "basic":
-		r.Header["Authorization"] = []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(in.Name+":"+string(in.secret.Value)))}
+		basic := base64.StdEncoding.EncodeToString([]byte(in.Name + ":" + string(in.secret.Value)))
+		r.Header["Authorization"] = []string{"Basic " + basic}
 	case "query":
 		r.URL.RawQuery = in.query(r.URL.RawQuery)
 	default:
@@ -167,8 +169,8 @@ func (in *injection) put(r *http.Request) {
 }
 
 // header is the value of a header: the tool's with the value for the stand-in, else the value.
-// Authorization begins with a scheme (RFC 9110, 11.6.2), that of tokens if the value has none
-// (RFC 6750, 2.1).
+// Authorization begins with a scheme (RFC 9110, 11.6.2), the scheme of tokens if the value has
+// none (RFC 6750, 2.1).
 func (in *injection) header(name string, have []string) string {
 	value, standIn := string(in.secret.Value), string(in.secret.StandIn)
 	if len(have) == 1 && strings.Contains(have[0], standIn) {

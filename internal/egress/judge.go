@@ -43,7 +43,7 @@ type matter struct {
 	op    ir.Connect
 	judge func(Policy) ir.Verdict
 	by    uint64
-	// cut ends it when its grant is revoked, noted is set where its use is one for the record.
+	// cut ends it when its grant is revoked, noted is set where its use goes into the record.
 	cut   func()
 	noted bool
 	// conn is the client's connection, nil where none waits: a question goes away with it.
@@ -87,20 +87,20 @@ func (j *judge) rest(once *permission, m matter) (ir.Verdict, func()) {
 
 // An Answer is the user's answer to a refused connection or request.
 type Answer struct {
-	// Again has it judged anew, Once permits it alone, by the question with this number.
+	// Again has it judged anew, Once permits only it, by the question with this number.
 	Again bool
 	Once  int
 }
 
-// Bounds on questions: those that wait at once, and those about one connection or request, which each
-// answer can lead to.
+// Bounds on questions: how many wait at once, and how many are about one connection or request, since
+// each answer can lead to another.
 const (
 	maxAsking = 64
 	maxAsked  = 4
 )
 
 // decided is rest where the user is asked about a denied matter that can be granted. The permission is the
-// given one, or one that the user gave to this matter.
+// given permission, or a permission that the user gave to this matter.
 func (j *judge) decided(ctx context.Context, once *permission, m matter) (ir.Verdict, *permission, func()) {
 	for range maxAsked {
 		v, end := j.rest(once, m)
@@ -125,7 +125,7 @@ func (j *judge) decided(ctx context.Context, once *permission, m matter) (ir.Ver
 }
 
 // askable is the question about a connection or request, with a scheme that can be granted where it does not
-// have one yet.
+// have a scheme yet.
 func (j *judge) askable(op ir.Connect) (ir.Connect, bool) {
 	schemes := []string{op.To.Scheme}
 	if op.To.Scheme == "" {

@@ -24,19 +24,19 @@ type lending struct {
 	patience time.Duration
 	// used is told of each use of a grant.
 	used func(id int, op ir.Connect, by uint64)
-	// transport has connections of its own for requests that rest on grants, which end with them: one that a rule's
-	// requests share would go on, with all bytes that wait in it.
+	// transport has connections of its own for requests that rest on grants, which end with them: a connection that
+	// a rule's requests share would go on, with all bytes that wait in it.
 	// See decision D335.
 	transport *http.Transport
 }
 
-// given is one grant, and the policy with it alone.
+// given is one grant, and the policy with no other.
 type given struct {
 	ir.Given
 	view *ir.View
 }
 
-// A permission is a grant for one connection or request alone.
+// A permission is a grant for only one connection or request.
 type permission struct {
 	id    int
 	given ir.Given
@@ -53,7 +53,8 @@ func newLending(c *Config) *lending {
 	if c.Live == nil {
 		return nil
 	}
-	return &lending{live: c.Live, given: map[int]given{}, view: c.Live.With(ir.Given{}), uses: map[*use]struct{}{}, patience: maxCut, used: c.Used}
+	return &lending{live: c.Live, given: map[int]given{}, view: c.Live.With(ir.Given{}), uses: map[*use]struct{}{},
+		patience: maxCut, used: c.Used}
 }
 
 func (l *lending) with(once *permission) *ir.View {
@@ -86,7 +87,8 @@ func (l *lending) by(judge func(Policy) ir.Verdict) (first int) {
 	return first
 }
 
-// grant puts a grant about a host and port in force, or with whole one about all that its rule covers.
+// grant puts a grant about a host and port in force, or with whole a grant about all that its rule
+// covers.
 func (l *lending) grant(id int, to ir.Endpoint, whole bool) {
 	rules, by := l.live.Host(to)
 	if whole && by != nil {
@@ -138,8 +140,8 @@ func (l *lending) revoke(id int, idle func()) error {
 const maxGrace = time.Second
 
 // An ending ends a request whose grant is revoked. The exchange with the host ends at once. The client's stream of
-// HTTP/2, and at last its connection, is closed only where the request does not end by that, as one whose answer the client does not
-// read: the connection may carry others, which rest on rules.
+// HTTP/2, and at last its connection, is closed only where the request does not end by that, as a request whose answer
+// the client does not read: the connection may carry others, which rest on rules.
 type ending struct {
 	conn net.Conn
 	// stream is nil where the request has no stream of its own.

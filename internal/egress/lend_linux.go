@@ -108,8 +108,8 @@ func ended(conn net.Conn) bool {
 	return over || err != nil
 }
 
-// unsent is the number of bytes that the other end of a connection has not taken, with one for the end itself (tcp(7),
-// SIOCOUTQ). It is 0 for a connection that is over: the kernel keeps the number of one that was reset.
+// unsent is the number of bytes that the other end of a connection has not taken, plus 1 for the end itself (tcp(7),
+// SIOCOUTQ). It is 0 for a connection that is over: the kernel keeps the number of a connection that was reset.
 func unsent(conn net.Conn) (n int) {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
@@ -128,8 +128,8 @@ func unsent(conn net.Conn) (n int) {
 	return n
 }
 
-// distance is how far the other end of a connection is: the time after which a packet counts as lost, and that of a
-// round trip (tcp(7), TCP_INFO).
+// distance is how far the other end of a connection is: the time after which a packet counts as lost, and the time
+// of a round trip (tcp(7), TCP_INFO).
 func distance(conn net.Conn) (lost, trip time.Duration, ok bool) {
 	c, is := conn.(syscall.Conn)
 	if !is {

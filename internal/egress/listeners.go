@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// listeners are the sockets to which the tool connects, the connections that the supervisor announced, and those that
-// are open.
+// listeners are the sockets to which the tool connects, the connections that the supervisor announced, and the
+// connections that are open.
 type listeners struct {
 	*run
 	tcp     []net.Listener // IPv4, and IPv6 where the host has it
@@ -93,14 +93,14 @@ func (l *listeners) Expect(from netip.AddrPort, o Origin) {
 		a.drop()
 		return
 	}
-	// One that was reset may wait to be accepted while its port is used again.
+	// A connection that was reset may wait to be accepted while its port is used again.
 	l.expected[from] = append(l.expected[from], a)
 }
 
 // Forget takes back the last announcement of Expect.
 func (l *listeners) Forget(from netip.AddrPort) { l.forget(from, nil) }
 
-// forget takes an announcement back, nil for the last one.
+// forget takes an announcement back, nil for the last.
 func (l *listeners) forget(from netip.AddrPort, only *announcement) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,7 +161,8 @@ func (l *listeners) accept(at net.Listener, serve func(*client)) {
 		}
 		go func() {
 			defer l.running.Done()
-			serve(&client{Conn: conn, listeners: l, origin: o, by: o.By, permit: o.permit, stranger: !announced, end: make(chan struct{})})
+			serve(&client{Conn: conn, listeners: l, origin: o, by: o.By, permit: o.permit, stranger: !announced,
+				end: make(chan struct{})})
 		}()
 	}
 }

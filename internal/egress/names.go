@@ -42,7 +42,7 @@ func (w *wildcards) take(pattern, name string) bool {
 // loopback are the addresses of localhost and the names below it (RFC 6761, 6.3).
 var loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 
-// local reports whether a name is of this host alone.
+// local reports whether a name is only of this host.
 func local(name string) bool {
 	return name == ir.Localhost || strings.HasSuffix(name, "."+ir.Localhost)
 }
@@ -58,10 +58,11 @@ func (d *dialer) resolve(ctx context.Context, name string) (Found, error) {
 	return d.config.Resolve(ctx, name)
 }
 
-// countName refuses a name beyond those that may be looked up below its wildcard. A rule about all hosts has no bound.
-// See decision D110.
+// countName refuses a name beyond the names that may be looked up below its wildcard. A rule about all hosts has no
+// bound. See decision D110.
 func (j *judge) countName(ctx context.Context, to ir.Endpoint) error {
-	if r := rule(j.judging(ctx).Named(to.Host)); r != nil && r.Host.Kind == ir.HostSuffix && !j.wild.take(r.Host.Name, to.Host.Name) {
+	if r := rule(j.judging(ctx).Named(to.Host)); r != nil && r.Host.Kind == ir.HostSuffix &&
+		!j.wild.take(r.Host.Name, to.Host.Name) {
 		return errNames
 	}
 	return nil

@@ -29,9 +29,9 @@ func overridden(r *http.Request) bool {
 	return false
 }
 
-// override reports whether some server takes a name for that of a method or a path, in whatever way it reads names:
-// PHP ends them at NUL and at a bracket, leaves out blanks before them, and has underscores for dots, blanks and
-// a first bracket.
+// override reports whether some server takes a name for the name of a method or a path, in whatever way it reads
+// names: PHP ends them at NUL and at a bracket, leaves out blanks before them, and has underscores for dots, blanks
+// and a first bracket.
 func override(name string) bool {
 	name, _, _ = strings.Cut(strings.ToLower(name), "\x00")
 	name = strings.TrimFunc(name, func(c rune) bool { return c == 0x7f || unicode.IsSpace(c) || unicode.IsControl(c) })
@@ -84,7 +84,8 @@ func overrides(name string) bool {
 		return false
 	case joined, name == "destination": // where a COPY or MOVE goes (RFC 4918, 10.3)
 		return true
-	case has("copy") && has("source"), has("middleware") && has("rewrite"): // where stores of objects copy from, Next.js
+	// where stores of objects copy from, Next.js
+	case has("copy") && has("source"), has("middleware") && has("rewrite"):
 		return true
 	case len(words) == 2 && words[0] == "x" && has("url", "uri", "path", "pathname"):
 		return true
@@ -94,7 +95,7 @@ func overrides(name string) bool {
 	return has(kinds...) && has(parts...) || has("script") && has("name")
 }
 
-// joined reports whether a word is two of those words without a mark between them.
+// joined reports whether a word is two of these words without a mark between them.
 func joined(word string) bool {
 	return strings.HasSuffix(word, "httpmethod") || strings.HasSuffix(word, "methodoverride") ||
 		slices.ContainsFunc(kinds, func(kind string) bool {
@@ -103,8 +104,8 @@ func joined(word string) bool {
 		})
 }
 
-// lookalikes are characters that some servers read as the ones of ASCII that divide a path, by best fit or
-// normalisation (Unicode, compatibility decompositions).
+// lookalikes are characters that some servers read as the ASCII characters that divide a path, by best fit
+// or normalisation (Unicode, compatibility decompositions).
 const lookalikes = "\u2024\u2025\u2026\u2044\u2215\u2216\u29f5\u29f8\ufe52\ufe54\ufe56\ufe5f\ufe68\ufe6a" +
 	"\uff03\uff05\uff0e\uff0f\uff1b\uff1f\uff3c"
 

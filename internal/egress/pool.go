@@ -9,7 +9,7 @@ import (
 )
 
 // The pool's networks: IPv4 addresses for benchmarks, which no network routes (RFC 2544), and
-// unique local ones (RFC 4193).
+// unique local addresses (RFC 4193).
 var (
 	pool4 = netip.MustParsePrefix("198.18.0.0/15")
 	pool6 = netip.MustParsePrefix("fd61:6363:6573:7363::/64")

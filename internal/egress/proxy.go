@@ -14,7 +14,7 @@ import (
 // Limits bound the proxy's use of memory, descriptors and time.
 type Limits struct {
 	// Connections is the number of connections of the tool at once, and of requests in them;
-	// further ones are closed, or answered with 503.
+	// further connections are closed, and further requests answered with 503.
 	Connections int
 	// Questions is the number of DNS questions that wait for the host's resolver at once.
 	Questions int
@@ -25,12 +25,12 @@ type Limits struct {
 	Wildcard int
 	// Header is the size of a request's header in bytes.
 	Header int
-	// Handshake is the time until a client has made its request, Dial that until a host has
-	// accepted, Idle that of a connection without a byte.
+	// Handshake is the time until a client has made its request, Dial the time until a host has
+	// accepted, Idle the time of a connection without a byte.
 	Handshake, Dial, Idle time.Duration
 }
 
-// DefaultLimits are those of a run.
+// DefaultLimits are the limits of a run.
 func DefaultLimits() Limits {
 	return Limits{
 		Connections: 16384, Questions: 256, Names: 65536, Wildcard: 120, Header: 64 << 10,
@@ -41,14 +41,14 @@ func DefaultLimits() Limits {
 // Config is the run of a proxy: its policy, its ways out and its bounds.
 type Config struct {
 	Policy Policy
-	// Resolve returns what a name leads to.
+	// Resolve returns the result for a name.
 	Resolve func(ctx context.Context, name string) (Found, error)
 	// Dial connects to an address that was judged.
 	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	// Authority signs for hosts whose rules say inspect, nil without such rules.
 	Authority *Authority
 	// Roots are the authorities by which hosts are known whose connections are inspected, and the
-	// caller's own proxy, nil for those of the system.
+	// caller's own proxy, nil for the authorities of the system.
 	Roots *x509.CertPool
 	// Secrets are the values for rules with a credential, nil without such rules.
 	Secrets *Secrets
@@ -58,7 +58,7 @@ type Config struct {
 	// Own returns this host's addresses as they are now, which a name does not grant; nil for none.
 	Own func() []netip.Addr
 	// Proxy returns the caller's own proxy for a URL, nil for none or if there is no such proxy.
-	// Hosts behind one are asked for by name, and their addresses stay unknown: only literal
+	// Hosts behind a proxy are asked for by name, and their addresses stay unknown: only literal
 	// addresses are filtered then.
 	Proxy func(*url.URL) (*url.URL, error)
 	// Live has the grants that the user can give during the run, nil for none. Ask has the user decide about a
@@ -94,7 +94,7 @@ type Origin struct {
 	Upstream net.Conn
 	// By is the number under which the supervisor knows the process that connects.
 	By uint64
-	// permit is the permission that the user gave the connection alone, nil for none.
+	// permit is the permission that the user gave only the connection, nil for none.
 	permit *permission
 }
 
@@ -125,10 +125,12 @@ func Start(config Config) (*Proxy, error) {
 	p := &Proxy{run: r, listeners: newListeners(r), judge: newJudge(r)}
 	p.dialer = newDialer(r, p.judge)
 	p.stub = &stub{
-		run: r, judge: p.judge, dialer: p.dialer, listeners: p.listeners, questions: make(chan struct{}, config.Limits.Questions),
+		run: r, judge: p.judge, dialer: p.dialer, listeners: p.listeners,
+		questions: make(chan struct{}, config.Limits.Questions),
 	}
 	through := &tunnels{
-		run: r, judge: p.judge, dialer: p.dialer, listeners: p.listeners, plain: newFeed(), hellos: make(chan struct{}, maxHellos),
+		run: r, judge: p.judge, dialer: p.dialer, listeners: p.listeners, plain: newFeed(),
+		hellos: make(chan struct{}, maxHellos),
 	}
 	p.requests = newRequests(r, p.judge, p.dialer, through)
 	first := &greeter{run: r, judge: p.judge, dialer: p.dialer, stub: p.stub, tunnels: through}
@@ -146,7 +148,8 @@ func Start(config Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Grant puts a grant about a host and port in force, or with whole one about all that its rule covers.
+// Grant puts a grant about a host and port in force, or with whole a grant about all that its rule
+// covers.
 func (p *Proxy) Grant(id int, to ir.Endpoint, whole bool) { p.judge.lent.grant(id, to, whole) }
 
 // Revoke takes a grant back, ends the connections and requests that rested on it, and returns when

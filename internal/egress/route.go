@@ -59,7 +59,7 @@ func (p *Proxy) route(want netip.AddrPort, wait bool, by uint64) (Origin, *Refus
 	return o, nil, 0
 }
 
-// likely is the scheme that a port suggests if it is granted, else one that is.
+// likely is the scheme that a port suggests if it is granted, else a scheme that is.
 func likely(granted map[string]ir.Verdict, port uint16) string {
 	for _, s := range []string{schemeOf(port), schemeStream, schemeHTTPS, schemeHTTP} {
 		if _, ok := granted[s]; ok {

@@ -59,8 +59,9 @@ func newService(control *os.File) *service {
 	return &service{control: int(control.Fd()), asked: map[uint32]chan wire.Packet{}, uncut: make(chan struct{})}
 }
 
-// Serve runs a proxy for the supervisor at the other end of a socket, until that end closes. An error means that connections
-// may be left, and that the process must end: the socket is open until then, since its end tells the supervisor that there are none.
+// Serve runs a proxy for the supervisor at the other end of a socket, until that end closes. An error means that
+// connections may be left, and that the process must end: the socket is open until then, since its end tells the
+// supervisor that there are none.
 func Serve(control *os.File, config Config) error {
 	s := newService(control)
 	config.Refused, config.Ask, config.Used = s.refused, s.ask, s.used
@@ -94,7 +95,8 @@ func (s *service) steered(control *os.File) error {
 	}
 }
 
-// closeSoon ends all connections. It does not wait for one that does not end, which the end of the process closes.
+// closeSoon ends all connections. It does not wait for a connection that does not end, which the end of the
+// process closes.
 func closeSoon(p *Proxy) {
 	closed := make(chan struct{})
 	go func() {

@@ -33,8 +33,10 @@ func NewConfig(s *wire.Setup, platform ir.Platform) (Config, error) {
 	}
 	view := ir.NewView(tool, platform, ir.Facts{Base: []ir.FSRule{}})
 	c := Config{
-		Policy: view, Resolve: newCache(resolveName).lookup, Dial: dialAddress, Own: own.now, Proxy: CallersProxy(os.Getenv),
-		Sentence: func(op ir.Operation, v ir.Verdict) string { return denial.Sentence(view, op, v) }, Limits: DefaultLimits(),
+		Policy: view, Resolve: newCache(resolveName).lookup, Dial: dialAddress, Own: own.now,
+		Proxy:    CallersProxy(os.Getenv),
+		Sentence: func(op ir.Operation, v ir.Verdict) string { return denial.Sentence(view, op, v) },
+		Limits:   DefaultLimits(),
 	}
 	if len(tool.MayNet) > 0 {
 		c.Live = ir.NewLive(tool, platform, ir.Facts{Base: []ir.FSRule{}})
@@ -88,8 +90,8 @@ func dialAddress(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", to.String())
 }
 
-// offline answers for every name with an address that no host has: one for documentation (RFC
-// 5737).
+// offline answers for every name with an address that no host has: an address for documentation
+// (RFC 5737).
 func offline(context.Context, string) (Found, error) {
 	return Found{Addrs: []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 2, 1})}}, nil
 }
@@ -106,7 +108,7 @@ type ownAddresses struct {
 // maxAge bounds the time in which an address that this host has got is not known.
 const maxAge = time.Second
 
-// now returns the addresses. Those of the last time stay if they cannot be read.
+// now returns the addresses. The addresses of the last time stay if they cannot be read.
 func (o *ownAddresses) now() []netip.Addr {
 	o.mu.Lock()
 	defer o.mu.Unlock()

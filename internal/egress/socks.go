@@ -32,7 +32,7 @@ const (
 	socksNoAddress   = 8
 )
 
-// socks serves a SOCKS5 client: CONNECT alone.
+// socks serves a SOCKS5 client: only CONNECT.
 func (g *greeter) socks(c *client) {
 	if err := g.socksMethods(c); err != nil {
 		return

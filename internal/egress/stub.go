@@ -47,7 +47,8 @@ func (s *stub) answerTo(ctx context.Context, query []byte, by uint64) []byte {
 	if err != nil || head.Response {
 		return nil
 	}
-	reply := dnsmessage.Header{ID: head.ID, Response: true, OpCode: head.OpCode, RecursionDesired: head.RecursionDesired, RecursionAvailable: true}
+	reply := dnsmessage.Header{ID: head.ID, Response: true, OpCode: head.OpCode,
+		RecursionDesired: head.RecursionDesired, RecursionAvailable: true}
 	q, err := parser.Question()
 	if _, more := parser.Question(); err != nil || !errors.Is(more, dnsmessage.ErrSectionDone) {
 		reply.RCode = dnsmessage.RCodeFormatError
@@ -108,7 +109,8 @@ func (j *judge) nameable(host ir.Host) bool {
 
 // lookup answers for a name. It asks the host's resolver only whether the name exists, and of a name that
 // the user is asked about nothing.
-func (s *stub) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by uint64, asked bool) (dnsmessage.RCode, dnsmessage.ResourceBody) {
+func (s *stub) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by uint64,
+	asked bool) (dnsmessage.RCode, dnsmessage.ResourceBody) {
 	//exhaustive:ignore
 	switch t {
 	case dnsmessage.TypeA, dnsmessage.TypeAAAA:
@@ -120,7 +122,8 @@ func (s *stub) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by u
 	ctx, cancel := context.WithTimeout(ctx, s.config.Limits.Dial)
 	defer cancel()
 	var err error
-	if via, _ := s.dialer.via(ir.Endpoint{Scheme: schemeHTTPS, Host: host, Port: ir.DefaultPort(schemeHTTPS)}); via == nil && !asked {
+	to := ir.Endpoint{Scheme: schemeHTTPS, Host: host, Port: ir.DefaultPort(schemeHTTPS)}
+	if via, _ := s.dialer.via(to); via == nil && !asked {
 		_, err = s.dialer.resolve(ctx, host.Name)
 	}
 	var missing *net.DNSError

@@ -31,16 +31,18 @@ func (s *requests) target(c *client, r *http.Request) (to ir.Endpoint, code int,
 	case host == (ir.Host{}):
 		host, port = s.pool.meant(named), at
 	case r.URL.IsAbs() && r.URL.Scheme != scheme, !means(named, host) || at != port:
-		why = fmt.Sprintf("a request for %s came by a connection to %s", r.Host, hostPort(ir.Endpoint{Host: host, Port: port}))
+		why = fmt.Sprintf("a request for %s came by a connection to %s", r.Host,
+			hostPort(ir.Endpoint{Host: host, Port: port}))
 		return to, http.StatusMisdirectedRequest, why
 	}
 	return ir.Endpoint{Scheme: scheme, Host: host, Port: port, Path: resolve.Segments(r.URL.EscapedPath())}, 0, ""
 }
 
-// means reports whether a name is that of the host that a connection goes to. A client that wants
+// means reports whether a name means the host that a connection goes to. A client that wants
 // localhost connects to an address.
 func means(named, host ir.Host) bool {
-	return named == host || named == (ir.Host{Kind: ir.HostName, Name: ir.Localhost}) && host.Kind == ir.HostAddr && host.Addr.Unmap().IsLoopback()
+	return named == host || named == (ir.Host{Kind: ir.HostName, Name: ir.Localhost}) && host.Kind == ir.HostAddr &&
+		host.Addr.Unmap().IsLoopback()
 }
 
 // malformed reports whether a target has parts that programs read in different ways, whatever
@@ -56,7 +58,8 @@ func malformed(r *http.Request) bool {
 		return true
 	}
 	path, _, _ := strings.Cut(r.RequestURI, "?")
-	return r.URL.User != nil || r.URL.Opaque != "" || strings.ContainsFunc(r.RequestURI, outside) || strings.Contains(path, "\\")
+	return r.URL.User != nil || r.URL.Opaque != "" || strings.ContainsFunc(r.RequestURI, outside) ||
+		strings.Contains(path, "\\")
 }
 
 // outside reports whether a target cannot have a character (RFC 3986, 2; RFC 9112, 3.2). Some servers end the target at
@@ -103,7 +106,8 @@ func (s *requests) acceptable(to ir.Endpoint, r *http.Request) (code int, why st
 // ambiguous reports whether servers read a path in different ways.
 func ambiguous(u *url.URL) bool {
 	path := u.EscapedPath()
-	if u.Opaque != "" || !strings.HasPrefix(path, "/") && path != "" || strings.Contains(path, "//") || strings.ContainsAny(path, "\\;") {
+	if u.Opaque != "" || !strings.HasPrefix(path, "/") && path != "" || strings.Contains(path, "//") ||
+		strings.ContainsAny(path, "\\;") {
 		return true
 	}
 	for segment := range strings.SplitSeq(path, "/") {
@@ -122,7 +126,8 @@ func ambiguous(u *url.URL) bool {
 			return false
 		}
 		n, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
-		if err != nil || len(after) < 2 || n < ' ' || n == 0x7f || strings.ContainsRune("./\\%;?#", rune(n)) || unreserved(byte(n)) {
+		if err != nil || len(after) < 2 || n < ' ' || n == 0x7f || strings.ContainsRune("./\\%;?#", rune(n)) ||
+			unreserved(byte(n)) {
 			return true
 		}
 		rest = after[2:]

@@ -16,7 +16,7 @@ import (
 type carriage struct {
 	to  ir.Endpoint
 	via *url.URL
-	// once is the permission that the user gave the request alone, nil for none.
+	// once is the permission that the user gave only the request, nil for none.
 	once *permission
 	// lent judges the request if it rests on a grant for the run, else it is nil.
 	lent func(Policy) ir.Verdict
@@ -81,7 +81,8 @@ func (s *senders) carrier(ctx context.Context) (net.Conn, error) {
 	return s.dialer.dialProxy(ctx, by.via)
 }
 
-// carried is a connection for requests. One to a host that rests on a grant ends with it.
+// carried is a connection for requests. A connection to a host that rests on a grant ends with
+// it.
 func (s *senders) carried(ctx context.Context) (net.Conn, error) {
 	by := carriageOf(ctx)
 	out := &timed{idle: s.config.Limits.Idle, end: func() {}, lent: by.lent != nil}
@@ -91,7 +92,8 @@ func (s *senders) carried(ctx context.Context) (net.Conn, error) {
 		if judge == nil {
 			judge = func(p Policy) ir.Verdict { return p.Reach(by.to) }
 		}
-		v, end := s.judge.rest(by.once, matter{op: ir.Connect{To: by.to}, judge: judge, cut: func() { cancel(); out.cut() }})
+		v, end := s.judge.rest(by.once,
+			matter{op: ir.Connect{To: by.to}, judge: judge, cut: func() { cancel(); out.cut() }})
 		if out.end = end; !v.Allowed() {
 			cancel()
 			return nil, errRevoked
@@ -117,6 +119,7 @@ func (s *senders) newTransport() *http.Transport {
 		},
 		TLSClientConfig: &tls.Config{RootCAs: s.config.Roots}, DisableCompression: true, ForceAttemptHTTP2: true,
 		MaxIdleConns: 256, MaxIdleConnsPerHost: 32, IdleConnTimeout: limits.Handshake * 6,
-		TLSHandshakeTimeout: limits.Handshake, ExpectContinueTimeout: time.Second, MaxResponseHeaderBytes: int64(limits.Header) * 4,
+		TLSHandshakeTimeout: limits.Handshake, ExpectContinueTimeout: time.Second,
+		MaxResponseHeaderBytes: int64(limits.Header) * 4,
 	}
 }

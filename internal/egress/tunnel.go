@@ -18,10 +18,11 @@ import (
 )
 
 // Reasons for refusing a tunnel that the policy may grant. Clients that send an ECH extension
-// without a key (RFC 9849, 6.2) cannot be told from those with one. See decision D111.
+// without a key (RFC 9849, 6.2) cannot be told from clients with a key. See decision D111.
 const (
-	whyNoName      = "the TLS client does not say which name it wants; a rule with opaque = true grants that"
-	whyECH         = "the TLS client encrypts the name that it wants, or pretends to (ECH); a rule with inspect = true or opaque = true grants that"
+	whyNoName = "the TLS client does not say which name it wants; a rule with opaque = true grants that"
+	whyECH    = "the TLS client encrypts the name that it wants, or pretends to (ECH); " +
+		"a rule with inspect = true or opaque = true grants that"
 	whyNotHTTP     = "the connection is neither TLS nor HTTP; a rule with scheme = \"tcp\" grants that"
 	whyNoAuthority = "connections to the host are inspected, and this run has no certificates for that"
 	whyServerFirst = "the server speaks first; a rule with scheme = \"tcp\" grants that"
@@ -165,8 +166,8 @@ func (w *watch) stop() {
 // secure serves a connection whose first bytes are TLS.
 func (t *tunnels) secure(c *client, to ir.Endpoint) {
 	v, once, end := t.judge.decided(t.ctx, c.permit, matter{
-		op: ir.Connect{To: to}, judge: func(p Policy) ir.Verdict { return p.Reach(to) }, by: c.by, cut: func() { reset(c.Conn) },
-		conn: c.Conn,
+		op: ir.Connect{To: to}, judge: func(p Policy) ir.Verdict { return p.Reach(to) }, by: c.by,
+		cut: func() { reset(c.Conn) }, conn: c.Conn,
 	})
 	defer end()
 	c.permit = once
@@ -221,13 +222,13 @@ func mismatch(to ir.Endpoint, said hello, inspects bool) string {
 	return ""
 }
 
-// join connects to the host and moves bytes, as long as those that are carried are granted.
+// join connects to the host and moves bytes, as long as the carried bytes are granted.
 func (t *tunnels) join(c *client, to, carried ir.Endpoint) {
 	ctx, cancel := context.WithCancel(t.ctx)
 	defer cancel()
 	v, end := t.judge.rest(c.permit, matter{
-		op: ir.Connect{To: carried}, judge: func(p Policy) ir.Verdict { return p.Reach(carried) }, by: c.by, noted: true,
-		cut: func() { cancel(); reset(c.Conn) },
+		op: ir.Connect{To: carried}, judge: func(p Policy) ir.Verdict { return p.Reach(carried) }, by: c.by,
+		noted: true, cut: func() { cancel(); reset(c.Conn) },
 	})
 	defer end()
 	if !v.Allowed() {
@@ -260,7 +261,7 @@ func (t *tunnels) join(c *client, to, carried ir.Endpoint) {
 		t.copyBoth(ctx, c, upstream, t.judge.lent.carries(v, nil))
 	}
 	if ctx.Err() != nil {
-		over() // waits for one that has begun
+		over() // waits for a reset that has begun
 	}
 }
 
@@ -289,6 +290,7 @@ func (t *tunnels) terminate(c *client, to ir.Endpoint) {
 		c.refused(Refusal{Op: ir.Connect{To: to}, Why: err.Error()})
 		return
 	}
-	config := &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"h2", "http/1.1"},
+		MinVersion: tls.VersionTLS12}
 	t.hand(c, tls.Server(c, config))
 }

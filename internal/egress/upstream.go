@@ -31,7 +31,8 @@ func CallersProxy(getenv func(string) string) func(*url.URL) (*url.URL, error) {
 		return getenv(upper)
 	}
 	all := get("ALL_PROXY", "all_proxy")
-	c := httpproxy.Config{HTTPProxy: getenv("http_proxy"), HTTPSProxy: get("HTTPS_PROXY", "https_proxy"), NoProxy: get("NO_PROXY", "no_proxy")}
+	c := httpproxy.Config{HTTPProxy: getenv("http_proxy"), HTTPSProxy: get("HTTPS_PROXY", "https_proxy"),
+		NoProxy: get("NO_PROXY", "no_proxy")}
 	if c.HTTPProxy == "" && getenv("REQUEST_METHOD") == "" { // in CGI the client sets HTTP_PROXY
 		c.HTTPProxy = getenv("HTTP_PROXY")
 	}
@@ -183,7 +184,8 @@ func (d *dialer) connectBy(ctx context.Context, conn net.Conn, via *url.URL, to 
 	request := "CONNECT " + hostPort(to) + " HTTP/1.1\r\nHost: " + hostPort(to) + "\r\n"
 	if u := via.User; u != nil {
 		password, _ := u.Password()
-		request += "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password)) + "\r\n"
+		basic := base64.StdEncoding.EncodeToString([]byte(u.Username() + ":" + password))
+		request += "Proxy-Authorization: Basic " + basic + "\r\n"
 	}
 	_, err := io.WriteString(conn, request+"\r\n")
 	if err != nil {
@@ -253,7 +255,8 @@ func socksBy(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (
 		if to.Host.Kind == ir.HostAddr {
 			name = to.Host.Addr.String()
 		}
-		if _, err = d.(proxy.ContextDialer).DialContext(ctx, "tcp", net.JoinHostPort(name, strconv.Itoa(int(to.Port)))); err == nil {
+		host := net.JoinHostPort(name, strconv.Itoa(int(to.Port)))
+		if _, err = d.(proxy.ContextDialer).DialContext(ctx, "tcp", host); err == nil {
 			return conn, nil // which knows more than what carries it now
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/text/jsonc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // ErrServers is the error about a document that names no servers.
@@ -178,7 +177,7 @@ func readJSON(doc []byte) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := findTables(gjson.ParseBytes(text))
+	found, err := findTables(strictjson.Raw(text).Value())
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +197,7 @@ func (t tables) entries() []*entry {
 		if len(t.known) == 1 {
 			name = ""
 		}
-		table.value.ForEach(func(key, value gjson.Result) bool {
+		table.value.ForEach(func(key, value strictjson.Value) bool {
 			out = append(out, &entry{name: key.Str, table: name, project: table.project, value: value})
 			return true
 		})

@@ -6,21 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // entry is one server as its file has it.
 type entry struct {
 	name, table   string
 	project       string
-	value         gjson.Result
-	command, args gjson.Result
-	members       map[string]gjson.Result
+	value         strictjson.Value
+	command, args strictjson.Value
+	members       map[string]strictjson.Value
 	// texts are the elements of args, words their strings; env are the names of variables.
-	texts      []gjson.Result
+	texts      []strictjson.Value
 	words, env []string
 	// set are the variables with the values that are texts, handed the names of those that the client hands on.
 	set, handed []string
@@ -49,12 +48,12 @@ func (e *entry) read() string {
 	if e.args.Exists() && !e.args.IsArray() {
 		return "has arguments that are no list"
 	}
-	e.args.ForEach(func(_, word gjson.Result) bool {
+	e.args.ForEach(func(_, word strictjson.Value) bool {
 		e.texts, e.words = append(e.texts, word), append(e.words, word.Str)
 		return true
 	})
 	for _, word := range e.texts {
-		if word.Type != gjson.String {
+		if word.Type != strictjson.String {
 			return "has an argument that is no text"
 		}
 		if broken(word) {
@@ -69,7 +68,7 @@ func (e *entry) unusable() string {
 	switch {
 	case !e.command.Exists():
 		return e.remote()
-	case e.command.Type != gjson.String || e.command.Str == "":
+	case e.command.Type != strictjson.String || e.command.Str == "":
 		return "has a command that is no text"
 	case broken(e.command):
 		return "has a command with half of a character"
@@ -91,8 +90,8 @@ func (e *entry) started() []string { return append([]string{e.command.Str}, e.wo
 // variables reads the names of the variables that the entry sets.
 func (e *entry) variables() string {
 	env := e.members["env"]
-	if !env.Exists() || env.Type == gjson.Null {
-		return "" // gjson calls back once for a null
+	if !env.Exists() || env.Type == strictjson.Null {
+		return ""
 	}
 	if !env.IsObject() {
 		return "has an env that is no table"
@@ -100,9 +99,9 @@ func (e *entry) variables() string {
 	if _, err := jsonrpc.Members(env); err != nil {
 		return "can be read in two ways: " + err.Error()
 	}
-	env.ForEach(func(key, value gjson.Result) bool {
+	env.ForEach(func(key, value strictjson.Value) bool {
 		e.env = append(e.env, key.Str)
-		if value.Type == gjson.String {
+		if value.Type == strictjson.String {
 			e.set = append(e.set, key.Str+"="+value.Str)
 		}
 		return true
@@ -121,7 +120,7 @@ func (e *entry) remote() string {
 }
 
 // broken reports whether a text has half of a pair of surrogates, which no UTF-8 can say.
-func broken(text gjson.Result) bool {
+func broken(text strictjson.Value) bool {
 	return strings.Contains(text.Raw, `\u`) && strings.ContainsRune(text.Str, '\uFFFD')
 }
 

@@ -3,7 +3,7 @@ package adopt
 import (
 	"strings"
 
-	"github.com/tidwall/gjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // moving are the variables by which accessc finds its configuration, the user's approvals and
@@ -28,10 +28,10 @@ func (e *entry) moves(dir func(string) bool) string {
 			}
 		}
 	}
-	if file := e.members["envFile"]; file.Exists() && file.Type != gjson.Null {
+	if file := e.members["envFile"]; file.Exists() && file.Type != strictjson.Null {
 		return "takes variables from a file, which may set some that accessc itself follows: write them into env in place of envFile"
 	}
-	if cwd := e.members["cwd"]; cwd.Exists() && cwd.Type != gjson.Null && (cwd.Type != gjson.String || !dir(cwd.Str)) {
+	if cwd := e.members["cwd"]; cwd.Exists() && cwd.Type != strictjson.Null && (cwd.Type != strictjson.String || !dir(cwd.Str)) {
 		return "starts in a directory of its own (cwd), which accessc would take for the workspace: take cwd out, or put accessc mcp -C DIR before the command yourself"
 	}
 	return ""

@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // ways are the places in which clients keep their servers, as names of members from the top of
@@ -26,10 +25,10 @@ type place struct {
 	name string
 	// project is the directory that the table is for, empty for all.
 	project string
-	value   gjson.Result
+	value   strictjson.Value
 }
 
-func findTables(root gjson.Result) (tables, error) {
+func findTables(root strictjson.Value) (tables, error) {
 	var t tables
 	err := t.walk(root, nil)
 	if err == nil && len(t.known) == 0 && len(t.others) == 0 {
@@ -40,7 +39,7 @@ func findTables(root gjson.Result) (tables, error) {
 
 // walk looks at every object of a value. It is an error for a name to stand twice in an object on
 // the way to a table.
-func (t *tables) walk(v gjson.Result, at []string) error {
+func (t *tables) walk(v strictjson.Value, at []string) error {
 	if v.IsArray() {
 		for _, item := range v.Array() {
 			if err := t.walk(item, append(at, "[]")); err != nil {
@@ -58,7 +57,7 @@ func (t *tables) walk(v gjson.Result, at []string) error {
 		}
 	}
 	var err error
-	v.ForEach(func(key, value gjson.Result) bool {
+	v.ForEach(func(key, value strictjson.Value) bool {
 		way := append(at[:len(at):len(at)], key.Str)
 		switch {
 		case value.IsObject() && matches(way):

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
@@ -98,18 +97,18 @@ func (d *tomlDocument) offset(at ir.Pos) int {
 }
 
 // value is a text, or another value that is there.
-func (d *tomlDocument) value(v *source.Value) gjson.Result {
+func (d *tomlDocument) value(v *source.Value) strictjson.Value {
 	at := d.offset(v.At)
 	raw := string(d.doc[at:min(at+v.Span, len(d.doc))])
 	if v.Kind == source.StringKind {
-		return gjson.Result{Type: gjson.String, Raw: raw, Str: v.Text, Index: at}
+		return strictjson.Value{Type: strictjson.String, Raw: raw, Str: v.Text, Index: at}
 	}
-	return gjson.Result{Type: gjson.JSON, Raw: raw, Index: at}
+	return strictjson.Value{Type: strictjson.JSON, Raw: raw, Index: at}
 }
 
 // entry reads a server.
 func (d *tomlDocument) entry(e *source.Entry) *entry {
-	out := &entry{name: e.Key, quote: tomltext.String, members: map[string]gjson.Result{}}
+	out := &entry{name: e.Key, quote: tomltext.String, members: map[string]strictjson.Value{}}
 	if e.Value.Table == nil {
 		out.why = "is no table"
 		return out
@@ -141,7 +140,7 @@ func (d *tomlDocument) words(out *entry, v *source.Value) string {
 	at := d.offset(v.At) + 1
 	for _, item := range v.Array {
 		word := d.value(item)
-		if word.Type != gjson.String {
+		if word.Type != strictjson.String {
 			return "has an argument that is no text"
 		}
 		out.texts, out.words = append(out.texts, word), append(out.words, word.Str)

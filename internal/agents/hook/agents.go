@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidwall/gjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // Limit is the time limit that the settings of an agent give to the hook.
@@ -24,7 +24,7 @@ type Agent struct {
 	// tools are the agent's tools by name, others reads the ones of servers.
 	tools map[string]tool
 	// read reads an event, write is the document of an answer, nil for none.
-	read  func(a *Agent, v gjson.Result) (*Event, error)
+	read  func(a *Agent, v strictjson.Value) (*Event, error)
 	write func(e *Event, a *Answer) any
 	// status is the exit status of a refusal that was read as an answer.
 	status int

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidwall/gjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // said is the decision in an answer, whichever agent it is for.
 func said(out []byte) string {
 	for _, path := range []string{"decision", "permission", "permissionDecision", "hookSpecificOutput.permissionDecision", "hookSpecificOutput.decision.behavior"} {
-		if v := gjson.GetBytes(out, path); v.Type == gjson.String {
+		if v := strictjson.Raw(out).Get(strings.Split(path, ".")...); v.Type == strictjson.String {
 			return v.Str
 		}
 	}

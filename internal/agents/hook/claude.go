@@ -3,7 +3,7 @@ package hook
 import (
 	"os"
 
-	"github.com/tidwall/gjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // claudeForm is that of Claude Code's events (code.claude.com/docs/en/hooks, 2.1.330). A tool that
@@ -25,7 +25,7 @@ var claudeTools = plain(map[string]tool{
 }, "Agent", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoWrite", "AskUserQuestion", "ToolSearch",
 	"EnterPlanMode", "ExitPlanMode", "Skill", "BashOutput", "KillShell", "WebSearch", "ListMcpResourcesTool")
 
-func readClaude(a *Agent, v gjson.Result) (*Event, error) {
+func readClaude(a *Agent, v strictjson.Value) (*Event, error) {
 	e, _, err := claudeForm.call(a, v)
 	if err != nil {
 		return nil, err

@@ -4,9 +4,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -21,7 +20,7 @@ var codexTools = plain(map[string]tool{
 // readCodex reads an event. A hook that answers "ask", or "allow" without another input, has failed
 // for Codex, and the tool is used (codex-rs/hooks/src/engine/output_parser.rs): so this agent is
 // never asked to ask.
-func readCodex(a *Agent, v gjson.Result) (*Event, error) {
+func readCodex(a *Agent, v strictjson.Value) (*Event, error) {
 	e, m, err := codexForm.call(a, v)
 	if err != nil {
 		return nil, err
@@ -46,10 +45,10 @@ func codexProject(record string) string {
 	}
 	defer f.Close()
 	line, long, err := jsonrpc.NewReader(f, maxEvent).Next()
-	if err != nil || long != nil || gjson.GetBytes(line, "type").Str != "session_meta" {
+	if err != nil || long != nil || strictjson.Raw(line).Get("type").Str != "session_meta" {
 		return ""
 	}
-	return gjson.GetBytes(line, "payload.cwd").Str
+	return strictjson.Raw(line).Get("payload", "cwd").Str
 }
 
 // patchStart begins a command that Codex carries out itself.

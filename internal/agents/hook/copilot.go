@@ -3,9 +3,8 @@ package hook
 import (
 	"errors"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 var copilotTools = plain(map[string]tool{
@@ -17,7 +16,7 @@ var copilotTools = plain(map[string]tool{
 // readCopilot reads an event of Copilot CLI, in the form of events that the settings name in camel
 // case (docs.github.com/en/copilot/reference/hooks-reference). They do not say their name: the
 // reports of a used tool have its result or its error. It has no id of a call either.
-func readCopilot(a *Agent, v gjson.Result) (*Event, error) {
+func readCopilot(a *Agent, v strictjson.Value) (*Event, error) {
 	m, err := jsonrpc.Members(v, "sessionId", "cwd", "toolName", "toolArgs", "toolResult", "error")
 	if err != nil {
 		return nil, err
@@ -26,7 +25,7 @@ func readCopilot(a *Agent, v gjson.Result) (*Event, error) {
 	if m["toolResult"].Exists() || m["error"].Exists() {
 		e.Name, e.Stage = "postToolUse", After
 	}
-	if m["toolName"].Type != gjson.String || m["toolName"].Str == "" {
+	if m["toolName"].Type != strictjson.String || m["toolName"].Str == "" {
 		return nil, errors.New("the event has no toolName")
 	}
 	e.Call, err = a.call(m["toolName"].Str, m["toolArgs"])

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // cursorTools are the tools of Cursor (cursor.com/docs/hooks, and names seen in its transcripts).
@@ -29,7 +28,7 @@ var cursorForm = form{
 }
 
 // readCursor reads an event. preToolUse takes "ask" and does not ask.
-func readCursor(a *Agent, v gjson.Result) (*Event, error) {
+func readCursor(a *Agent, v strictjson.Value) (*Event, error) {
 	e, m, err := cursorForm.read(v)
 	if err != nil {
 		return nil, err

@@ -1,17 +1,15 @@
 package hook
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // maxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
@@ -78,20 +76,21 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 }
 
 // failed reports whether the report of a used tool has a result with an error, in any of the forms that agents write it.
-func failed(v gjson.Result) bool {
-	said := func(v gjson.Result) bool {
-		return v.Exists() && v.Type != gjson.Null && v.Type != gjson.False && v.String() != ""
+func failed(v strictjson.Value) bool {
+	said := func(v strictjson.Value) bool {
+		return v.Exists() && v.Type != strictjson.Null && v.Type != strictjson.False && v.String() != ""
 	}
 	if said(v.Get("error")) {
 		return true
 	}
 	for _, name := range []string{"tool_response", "toolResult", "tool_result", "tool_output", "result"} {
 		out := v.Get(name)
-		if out.Type == gjson.String && gjson.Valid(out.Str) {
-			out = gjson.Parse(out.Str)
+		if inner, err := strictjson.Parse(out.Str); err == nil {
+			out = inner
 		}
-		for _, code := range []string{"exit_code", "exitCode", "metadata.exit_code", "metadata.exit"} {
-			if c := out.Get(code); c.Type == gjson.Number && c.Num != 0 {
+		for _, code := range [][]string{{"exit_code"}, {"exitCode"}, {"metadata", "exit_code"}, {"metadata", "exit"}} {
+			c := out.Get(code...)
+			if n, _ := strconv.ParseFloat(c.Raw, 64); c.Type == strictjson.Number && n != 0 {
 				return true
 			}
 		}
@@ -110,30 +109,31 @@ func failed(v gjson.Result) bool {
 
 // read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
 // See decision D150.
-func read(r io.Reader) (gjson.Result, error) {
+func read(r io.Reader) (strictjson.Value, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxEvent+1))
 	switch {
 	case err != nil:
-		return gjson.Result{}, fmt.Errorf("the event cannot be read: %w", err)
+		return strictjson.Value{}, fmt.Errorf("the event cannot be read: %w", err)
 	case len(text) > maxEvent:
-		return gjson.Result{}, fmt.Errorf("the event is longer than %d bytes", maxEvent)
+		return strictjson.Value{}, fmt.Errorf("the event is longer than %d bytes", maxEvent)
 	}
 	return object(text, "event")
 }
 
 // object reads a text that is one JSON object.
-func object(text []byte, what string) (gjson.Result, error) {
-	fail := func(why string) (gjson.Result, error) { return gjson.Result{}, errors.New("the " + what + " " + why) }
+func object(text []byte, what string) (strictjson.Value, error) {
+	fail := func(why string) (strictjson.Value, error) {
+		return strictjson.Value{}, errors.New("the " + what + " " + why)
+	}
+	root, err := strictjson.Parse(string(text))
 	switch {
 	case !utf8.Valid(text):
 		return fail("is not UTF-8")
-	case !json.Valid(text):
-		return fail("is not JSON")
-	case jsonrpc.Deep(text):
+	case errors.Is(err, strictjson.ErrDeep):
 		return fail("has more lists and objects in each other than any has")
-	}
-	root := gjson.ParseBytes(bytes.TrimSpace(text))
-	if !root.IsObject() {
+	case err != nil:
+		return fail("is not JSON")
+	case !root.IsObject():
 		return fail("is no JSON object")
 	}
 	if err := jsonrpc.Strings(root, "", func(string, string) {}); err != nil {
@@ -155,7 +155,7 @@ func (f form) with(stages map[string]Stage) form {
 }
 
 // read reads an event of the form, without its call. It returns the other members, too.
-func (f form) read(v gjson.Result) (*Event, map[string]gjson.Result, error) {
+func (f form) read(v strictjson.Value) (*Event, map[string]strictjson.Value, error) {
 	m, err := jsonrpc.Members(v, f.event, f.session, f.dir, f.id, f.tool, f.input)
 	if err != nil {
 		return nil, nil, err
@@ -168,12 +168,12 @@ func (f form) read(v gjson.Result) (*Event, map[string]gjson.Result, error) {
 }
 
 // call reads an event of the form with the call of a tool.
-func (f form) call(a *Agent, v gjson.Result) (*Event, map[string]gjson.Result, error) {
+func (f form) call(a *Agent, v strictjson.Value) (*Event, map[string]strictjson.Value, error) {
 	e, m, err := f.read(v)
 	if err != nil {
 		return nil, nil, err
 	}
-	if m[f.tool].Type != gjson.String || m[f.tool].Str == "" {
+	if m[f.tool].Type != strictjson.String || m[f.tool].Str == "" {
 		return nil, nil, fmt.Errorf("the event has no %s", f.tool)
 	}
 	e.Call, err = a.call(m[f.tool].Str, m[f.input])

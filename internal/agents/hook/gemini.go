@@ -3,8 +3,7 @@ package hook
 import (
 	"os"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -22,7 +21,7 @@ var geminiTools = plain(map[string]tool{
 	"cli_help", "get_internal_docs")
 
 // readGemini reads an event. A hook of Gemini CLI cannot have it ask: it asks by itself, or not.
-func readGemini(a *Agent, v gjson.Result) (*Event, error) {
+func readGemini(a *Agent, v strictjson.Value) (*Event, error) {
 	e, m, err := geminiForm.call(a, v)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 package hook
 
-import "github.com/tidwall/gjson"
+import "github.com/accessc/accessc/internal/text/strictjson"
 
 // opencodeForm is that of the events which accessc's plugin writes for opencode. "before" comes
 // from tool.execute.before, "after" from tool.execute.after; args is the input of the tool:
@@ -26,7 +26,7 @@ var opencodeTools = plain(map[string]tool{
 	"list": lists("path"), "glob": globs("pattern", "path"), "grep": greps("path"), "webfetch": fetches("url"),
 }, "todowrite", "todoread", "task", "skill", "question", "websearch", "plan_enter", "plan_exit", "invalid")
 
-func readOpencode(a *Agent, v gjson.Result) (*Event, error) {
+func readOpencode(a *Agent, v strictjson.Value) (*Event, error) {
 	e, _, err := opencodeForm.call(a, v)
 	if err != nil {
 		return nil, err

@@ -3,9 +3,8 @@ package hook
 import (
 	"testing"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge/action"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -32,7 +31,7 @@ func TestDirectories(t *testing.T) {
 		`{"line": "ls"}`: "", `{"line": "ls", "dir": "a"}`: "a", `{"line": "ls", "cwd": "a"}`: "a", `{"line": "ls", "dir": "a", "cwd": "a"}`: "a",
 		`{"line": "ls", "dir": "a", "cwd": "b"}`: "error", `{"line": "ls", "dir": null, "cwd": "b"}`: "b", `{"line": "ls", "dir": "", "cwd": "b"}`: "error",
 	} {
-		c, err := Call{}.shell(shellTool("line", "dir", "cwd"), gjson.Parse(input).Map())
+		c, err := Call{}.shell(shellTool("line", "dir", "cwd"), strictjson.Raw(input).Value().Map())
 		if got := map[bool]string{true: "error", false: c.Dir}[err != nil]; got != want {
 			t.Errorf("%s: %q, want %q", input, got, want)
 		}

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -47,7 +46,7 @@ type Call struct {
 	joined         string
 	// Input is the tool's input as the agent has it; line is its member that is the text for a
 	// shell.
-	Input gjson.Result
+	Input strictjson.Value
 	line  string
 }
 
@@ -126,7 +125,7 @@ func plain(into map[string]tool, names ...string) map[string]tool {
 }
 
 // call reads the use of a tool.
-func (a *Agent) call(name string, input gjson.Result) (Call, error) {
+func (a *Agent) call(name string, input strictjson.Value) (Call, error) {
 	t, known := a.tools[name]
 	c := Call{Tool: name, What: t.what, Kind: t.kind, Content: t.content, Foreign: t.foreign, Input: input}
 	if !known {
@@ -136,10 +135,10 @@ func (a *Agent) call(name string, input gjson.Result) (Call, error) {
 		c.What, c.Server, c.Method = Server, server, method
 		c.joined = strings.TrimPrefix(name, serverPrefix)
 	}
-	if t.what == Patch && input.Type == gjson.String {
+	if t.what == Patch && input.Type == strictjson.String {
 		return c.patch(input.Str)
 	}
-	if input.Type == gjson.String {
+	if input.Type == strictjson.String {
 		inner, err := object([]byte(input.Str), "input of "+name)
 		if err != nil {
 			return c, err
@@ -173,7 +172,7 @@ func serverTool(name string) (server, method string, ok bool) {
 }
 
 // members reads the members that count.
-func (c Call) members(t tool, m map[string]gjson.Result) (Call, error) {
+func (c Call) members(t tool, m map[string]strictjson.Value) (Call, error) {
 	switch c.What {
 	case Unknown, Nothing, Server:
 		return c, nil
@@ -184,7 +183,7 @@ func (c Call) members(t tool, m map[string]gjson.Result) (Call, error) {
 	case Patch, Address:
 	}
 	value := m[t.members[0]]
-	if value.Type != gjson.String || value.Str == "" {
+	if value.Type != strictjson.String || value.Str == "" {
 		return c, fmt.Errorf("%s has no %s", c.Tool, t.members[0])
 	}
 	if c.What == Patch {
@@ -194,18 +193,18 @@ func (c Call) members(t tool, m map[string]gjson.Result) (Call, error) {
 	return c, nil
 }
 
-func (c Call) shell(t tool, m map[string]gjson.Result) (Call, error) {
+func (c Call) shell(t tool, m map[string]strictjson.Value) (Call, error) {
 	c.line = t.members[0]
 	line := m[c.line]
-	if line.Type != gjson.String || strings.ContainsRune(line.Str, 0) {
+	if line.Type != strictjson.String || strings.ContainsRune(line.Str, 0) {
 		return c, fmt.Errorf("%s has no %s that is one line for a shell", c.Tool, c.line)
 	}
 	c.Line = line.Str
 	named := ""
 	for _, name := range t.dirs {
 		switch dir := m[name]; {
-		case !dir.Exists(), dir.Type == gjson.Null:
-		case dir.Type != gjson.String:
+		case !dir.Exists(), dir.Type == strictjson.Null:
+		case dir.Type != strictjson.String:
 			return c, fmt.Errorf("%s has no text as its %s", c.Tool, name)
 		case named != "" && c.Dir != dir.Str:
 			return c, fmt.Errorf("%s has one directory as its %s and another as its %s", c.Tool, named, name)
@@ -216,7 +215,7 @@ func (c Call) shell(t tool, m map[string]gjson.Result) (Call, error) {
 	return c, nil
 }
 
-func (c Call) files(t tool, m map[string]gjson.Result) (Call, error) {
+func (c Call) files(t tool, m map[string]strictjson.Value) (Call, error) {
 	paths, err := c.texts(m, t.members)
 	if err != nil {
 		return c, err
@@ -244,10 +243,10 @@ func (c Call) files(t tool, m map[string]gjson.Result) (Call, error) {
 }
 
 // texts are the texts of some members: each is one, or a list of them, or not there.
-func (c Call) texts(m map[string]gjson.Result, names []string) (out []string, err error) {
+func (c Call) texts(m map[string]strictjson.Value, names []string) (out []string, err error) {
 	for _, name := range names {
 		for _, item := range m[name].Array() {
-			if item.Type != gjson.String {
+			if item.Type != strictjson.String {
 				return nil, fmt.Errorf("%s has a %s that is no text", c.Tool, name)
 			}
 			out = append(out, item.Str)
@@ -294,7 +293,7 @@ func (c Call) patch(text string) (Call, error) {
 // rewritten is the input with another line for the shell.
 func (c *Call) rewritten(line string) []byte {
 	var b strings.Builder
-	c.Input.ForEach(func(key, value gjson.Result) bool {
+	c.Input.ForEach(func(key, value strictjson.Value) bool {
 		b.WriteString([]string{"{", ","}[min(b.Len(), 1)] + key.Raw + ":")
 		if key.String() == c.line {
 			b.Write(JSON(line))

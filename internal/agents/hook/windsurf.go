@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -21,7 +20,7 @@ var windsurfTools = map[string]tool{
 
 // readWindsurf reads an event of Windsurf, which starts its hooks in the workspace. A hook can
 // refuse there and nothing else.
-func readWindsurf(_ *Agent, v gjson.Result) (*Event, error) {
+func readWindsurf(_ *Agent, v strictjson.Value) (*Event, error) {
 	m, err := jsonrpc.Members(v, "agent_action_name", "trajectory_id", "tool_info")
 	if err != nil {
 		return nil, err

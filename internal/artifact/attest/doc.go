@@ -6,7 +6,7 @@
 //
 // A document is hostile until its signature is checked, and so reading is bounded, and strict: one spelling of
 // every document, no unknown or repeated member, one encoding of every byte. Keys have one type each, and
-// the key alone says how a signature is checked: an envelope has no word in it.
+// only the key says how a signature is checked: an envelope has no word in it.
 //
 // The package opens no files, and knows no clock. It does not say who may sign; package signers does.
 package attest

@@ -14,11 +14,11 @@ import (
 	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
-// payloadType is that of in-toto statements
+// payloadType is the payload type of in-toto statements
 // (https://github.com/in-toto/attestation/blob/main/spec/v1/envelope.md).
 const payloadType = "application/vnd.in-toto+json"
 
-// Bounds of an envelope. That of a build with 1,000 tools has less than 1 MB.
+// Bounds of an envelope. The envelope of a build with 1,000 tools has less than 1 MB.
 const (
 	MaxEnvelope   = 16 << 20 // bytes
 	maxSignatures = 64
@@ -87,7 +87,8 @@ func read(data []byte, predicate string) (*Envelope, error) {
 	}
 	switch n := len(e.read.Signatures); {
 	case e.read.PayloadType != payloadType:
-		return nil, fmt.Errorf("%w: found the payload type %.80q, expected %s", ErrForm, e.read.PayloadType, payloadType)
+		return nil, fmt.Errorf("%w: found the payload type %.80q, expected %s", ErrForm,
+			e.read.PayloadType, payloadType)
 	case n == 0:
 		return nil, fmt.Errorf("%w: it has no signature", ErrForm)
 	case n > maxSignatures:
@@ -108,7 +109,7 @@ func read(data []byte, predicate string) (*Envelope, error) {
 	return &e, nil
 }
 
-// decode reads base64 in the one form that writers use: package dsse takes others, too.
+// decode reads base64 in the only form that writers use: package dsse takes others, too.
 func decode(text string) ([]byte, error) {
 	data, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || base64.StdEncoding.EncodeToString(data) != text {
@@ -121,7 +122,8 @@ func decode(text string) ([]byte, error) {
 // Keys must differ. A signature that names its key is that key's or none.
 func (e *Envelope) Verify(threshold int, keys ...Public) (*Statement, []Public, error) {
 	if threshold < 1 || threshold > len(keys) {
-		return nil, nil, fmt.Errorf("%w: %d signatures are required, and %d keys may sign", ErrSigned, threshold, len(keys))
+		return nil, nil, fmt.Errorf("%w: %d signatures are required, and %d keys may sign", ErrSigned,
+			threshold, len(keys))
 	}
 	by := map[string]Public{}
 	var verifiers []dsse.Verifier
@@ -159,7 +161,8 @@ func (e *Envelope) unsigned(found, threshold int, keys map[string]Public) string
 	var others []string
 	for _, s := range e.read.Signatures {
 		if _, known := keys[s.KeyID]; known {
-			return "the signature of " + s.KeyID + " is not one of this statement: the statement, the signature or the name of the key has been changed"
+			return "the signature of " + s.KeyID +
+				" is not one of this statement: the statement, the signature or the name of the key has been changed"
 		}
 		others = append(others, fmt.Sprintf("%.80q", s.KeyID))
 	}
@@ -178,14 +181,15 @@ func (e *Envelope) Signers() []string {
 // Serial is the serial of the statement, not checked.
 func (e *Envelope) Serial() int { return e.said.Build.Serial }
 
-// About reports whether the statement, not checked, is about the same files and policies as another one.
+// About reports whether the statement, not checked, is about the same files and policies as another.
 func (e *Envelope) About(s *Statement) bool {
 	a, b := e.said.Build, s.Build
-	return slices.Equal(e.said.Subjects, s.Subjects) && a.Form == b.Form && a.Policy == b.Policy && slices.Equal(a.Tools, b.Tools)
+	return slices.Equal(e.said.Subjects, s.Subjects) && a.Form == b.Form && a.Policy == b.Policy &&
+		slices.Equal(a.Tools, b.Tools)
 }
 
-// Cosign adds a signature of each key that has none yet. Without same the envelope has another statement, or one
-// in other bytes, and is left alone.
+// Cosign adds a signature of each key that has none yet. Without same the envelope has another statement, or the
+// statement in other bytes, and stays as it is.
 func (e *Envelope) Cosign(s *Statement, keys ...Private) (data []byte, same bool, err error) {
 	payload, err := s.marshal()
 	if err != nil || base64.StdEncoding.EncodeToString(payload) != e.read.Payload {
@@ -200,7 +204,8 @@ func (e *Envelope) Cosign(s *Statement, keys ...Private) (data []byte, same bool
 		if err != nil {
 			return nil, true, err
 		}
-		out.Signatures = append(slices.Clone(out.Signatures), signature{k.public.id, base64.StdEncoding.EncodeToString(sig)})
+		out.Signatures = append(slices.Clone(out.Signatures),
+			signature{k.public.id, base64.StdEncoding.EncodeToString(sig)})
 	}
 	data, err = json.Marshal(out)
 	return append(data, '\n'), true, err

@@ -33,7 +33,7 @@ type Private struct {
 	public Public
 }
 
-// Public is the key that checks the signatures of this one.
+// Public is the key that checks the signatures of this key.
 func (p Private) Public() Public { return p.public }
 
 // ParsePrivate reads a PEM file with one PKCS #8 key, Ed25519 or ECDSA on P-256.
@@ -47,7 +47,8 @@ func ParsePrivate(data []byte) (Private, error) {
 	case "ENCRYPTED PRIVATE KEY":
 		return Private{}, errors.New("the key is encrypted; openssl pkcs8 -topk8 -nocrypt decrypts it")
 	case "EC PRIVATE KEY", "RSA PRIVATE KEY":
-		return Private{}, fmt.Errorf("found %q, expected PKCS #8: openssl pkcs8 -topk8 -nocrypt converts it", block.Type)
+		return Private{}, fmt.Errorf("found %q, expected PKCS #8: openssl pkcs8 -topk8 -nocrypt converts it",
+			block.Type)
 	case "PUBLIC KEY":
 		return Private{}, errors.New("found a public key, expected a private one")
 	default:
@@ -83,7 +84,8 @@ func ParsePublic(data []byte) (Public, error) {
 	return newPublic(key)
 }
 
-// onlyBlock returns the one block of a PEM file. Text around it could be another key to another reader.
+// onlyBlock returns the only block of a PEM file. Text around it could be another key to another
+// reader.
 func onlyBlock(data []byte) (*pem.Block, error) {
 	block, rest := pem.Decode(data)
 	switch {

@@ -23,34 +23,35 @@ const (
 type Statement struct {
 	// Subjects are the hashes of the files by name, "sha256:" and hexadecimal digits.
 	Subjects []Subject
-	// Build is set in a statement about a build, Summary in one about tests; one of them is.
+	// Build is set in a statement about a build, Summary in a statement about tests; one of
+	// them is.
 	Build   *Build
 	Summary *Summary
 }
 
-// Subject is one file.
+// Subject is a file.
 type Subject struct{ Name, Hash string }
 
 // Build says which policies the files of an output directory are compiled from.
 type Build struct {
 	// Accessc is the version of the compiler.
 	Accessc string `json:"accessc"`
-	// Form is that of the manifest, "portable" or "resolved".
+	// Form is the form of the manifest, "portable" or "resolved".
 	Form string `json:"form"`
 	// Policy is the manifest's hash over all tools.
 	Policy string `json:"policy_sha256"`
 	// Project is the name that the signer gave to the project of the policies, empty for none.
 	Project string `json:"project,omitempty"`
 	// Serial grows from one statement about a project to the next. A statement that is made from another signature has
-	// the time of that. See decision D276.
+	// that signature's time. See decision D276.
 	Serial int `json:"serial"`
 	// Revision is the commit whose configuration compiles to the same policies, empty where there is none.
 	Revision string `json:"revision,omitempty"`
-	// Tools are those of the manifest.
+	// Tools are the tools of the manifest.
 	Tools []Tool `json:"tools"`
 }
 
-// Tool is one tool of a build.
+// Tool is a tool of a build.
 type Tool struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
@@ -93,7 +94,8 @@ type subject struct {
 func (s *Statement) marshal() ([]byte, error) {
 	d := document{Type: statementType, Subject: []subject{}}
 	for _, x := range s.Subjects {
-		d.Subject = append(d.Subject, subject{x.Name, map[string]string{"sha256": strings.TrimPrefix(x.Hash, "sha256:")}})
+		d.Subject = append(d.Subject,
+			subject{x.Name, map[string]string{"sha256": strings.TrimPrefix(x.Hash, "sha256:")}})
 	}
 	var err error
 	if s.Summary != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
-// SummaryType is that of a verification summary, version 1 (https://slsa.dev/spec/v1.1/verification_summary).
+// SummaryType is the type of a verification summary, version 1
+// (https://slsa.dev/spec/v1.1/verification_summary).
 const SummaryType = "https://slsa.dev/verification_summary/v1"
 
 // The constant members of a summary.
@@ -40,7 +41,7 @@ type Host struct {
 	Accepted []string `json:"accepted,omitempty"`
 }
 
-// Case is one test.
+// Case is a test.
 type Case struct {
 	Tool     string `json:"tool"`
 	Expect   string `json:"expect"`
@@ -50,13 +51,13 @@ type Case struct {
 	// Kernel is the answer of the kernel, empty where it was not asked.
 	Kernel string `json:"kernel,omitempty"`
 	Errno  string `json:"errno,omitempty"`
-	// Holds is true where both answers are the expected one, and where the ledger has a row for that of the
-	// kernel; Note says so, or why the kernel was not asked.
+	// Holds is true where both answers are the expected answer, and where the ledger has a row for the
+	// kernel's; Note says so, or why the kernel was not asked.
 	Holds bool   `json:"holds"`
 	Note  string `json:"note,omitempty"`
 }
 
-// Passed reports whether every test holds, and the kernel was asked one.
+// Passed reports whether every test holds, and the kernel was asked at least once.
 func (s *Summary) Passed() bool {
 	asked := false
 	for _, c := range s.Cases {
@@ -90,7 +91,8 @@ type summaryDocument struct {
 const resource = "accessc:"
 
 func (s *Summary) document() summaryDocument {
-	d := summaryDocument{Time: s.Time.UTC().Format(time.RFC3339), Resource: resource + s.Project, Host: s.Host, Cases: s.Cases}
+	d := summaryDocument{Time: s.Time.UTC().Format(time.RFC3339), Resource: resource + s.Project,
+		Host: s.Host, Cases: s.Cases}
 	d.Verifier.ID, d.Verifier.Version = summaryVerifier, map[string]string{"accessc": s.Accessc}
 	d.Policy.URI = summaryPolicy
 	d.Result, d.Levels = "FAILED", []string{"FAILED"}

@@ -17,7 +17,7 @@ type EntryDoc struct {
 	entry.Shared[backends.Row]
 }
 
-// manifest gives every tool of a document what it has like an earlier one. A policy that is
+// manifest gives every tool of a document what it has like an earlier tool. A policy that is
 // nowhere is absent.
 func (d *Document) manifest() *Manifest {
 	m := d.Manifest

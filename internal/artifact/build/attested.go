@@ -25,7 +25,7 @@ const (
 	AttestationForm Class = "attestation.form"
 	// AttestationSignature: those who may sign have not signed it.
 	AttestationSignature Class = "attestation.signature"
-	// AttestationSubject: a file of the build is another one, or is not attested.
+	// AttestationSubject: a file of the build has changed, or is not attested.
 	AttestationSubject Class = "attestation.subject"
 	// AttestationUnlisted: the directory has a file that is not attested.
 	AttestationUnlisted Class = "attestation.unlisted"
@@ -35,7 +35,8 @@ const (
 	AttestationReplay Class = "attestation.replay"
 )
 
-// attestation signs the build. One that is there and is not made anew goes when its files or policies change.
+// attestation signs the build. An attestation that is there and is not made anew goes when its files or
+// policies change.
 func (o *output) attestation(req Request, x *Index, manifest []byte) error {
 	old, err := readIn(o.root, AttestationFile)
 	var e *attest.Envelope
@@ -153,7 +154,7 @@ func (v *verifier) strangers(dir string, names map[string]bool) error {
 	return err
 }
 
-// leftovers names the stages in a directory, and counts them. Each is one thing, whatever is in it.
+// leftovers names the stages in a directory, and counts them. Each counts once, whatever is in it.
 func (v *verifier) leftovers(dir string) int {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -203,7 +204,8 @@ func Policy(t *ir.Tool) (string, error) {
 			return "", nil
 		}
 		// A manifest has no more of it.
-		t = &ir.Tool{Name: t.Name, Source: t.Source, Base: ir.BaseNone, Home: ir.HomeReal, Constraints: t.Constraints, Disabled: t.Disabled}
+		t = &ir.Tool{Name: t.Name, Source: t.Source, Base: ir.BaseNone, Home: ir.HomeReal, Constraints: t.Constraints,
+			Disabled: t.Disabled}
 	}
 	return policyHash(t)
 }

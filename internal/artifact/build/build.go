@@ -37,10 +37,10 @@ type Request struct {
 	// Workspace, unless empty, is the canonical root of the workspace, in which no symlink leads to the directory.
 	Workspace string
 	// Memory is the file of the record of the last build of the same directory, by which Write
-	// leaves tools alone that did not change. Without it every tool is compiled.
+	// does not compile tools that did not change. Without it every tool is compiled.
 	Memory string
 	// Attest, unless nil, signs the build: it gets the statement about it, and the attestation that is there,
-	// nil for none, and returns the one to write.
+	// nil for none, and returns the attestation to write.
 	Attest func(said *attest.Statement, old []byte) ([]byte, error)
 
 	// recall reports whether an earlier build has written a tool, and completes its part.
@@ -48,11 +48,10 @@ type Request struct {
 }
 
 // Build compiles the tools of a request, several at a time, and hands the files of each by name
-// to take, which several goroutines call at a time. Memory holds the files of those tools alone.
+// to take, which several goroutines call at a time. Memory holds only the files of these tools.
 // Findings are refusals of backends, placed at the rule that was refused; with any of them, as
-// with an error, there is no index, and all that take was handed is void. Both are those of a
-// build of one tool after the other.
-// See decision D246.
+// with an error, there is no index, and all that take was handed is void. Both are the same as
+// if one tool were built after the other. See decision D246.
 func Build(req Request, take func(tool string, files map[string][]byte) error) (*Index, diag.List, error) {
 	x := &Index{
 		header: backends.Header{Format: manifestFormat, Version: manifestVersion, Form: req.Form.String()},
@@ -107,12 +106,14 @@ func Refusals(program *ir.Program, bs []backends.Backend) (diag.List, error) {
 	return all, err
 }
 
-// tools are those to be built.
+// tools are the tools to be built.
 func (req *Request) tools() []*ir.Tool {
 	if req.Only == nil {
 		return req.Program.Tools
 	}
-	return slices.DeleteFunc(slices.Clone(req.Program.Tools), func(t *ir.Tool) bool { return !slices.Contains(req.Only, t.Name) })
+	return slices.DeleteFunc(slices.Clone(req.Program.Tools), func(t *ir.Tool) bool {
+		return !slices.Contains(req.Only, t.Name)
+	})
 }
 
 // inParallel calls do for each number below n, several at a time. The first error in the order of
@@ -145,8 +146,9 @@ func inParallel(n int, do func(int) error) error {
 	return nil
 }
 
-// tool compiles one tool, hands its artifacts on and returns its part of the manifest.
-func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts, take func(string, map[string][]byte) error) (*part, diag.List, error) {
+// tool compiles a tool, hands its artifacts on and returns its part of the manifest.
+func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts,
+	take func(string, map[string][]byte) error) (*part, diag.List, error) {
 	e := Entry{Name: t.Name, Source: t.Source.String(), Confined: t.Source.Kind == ir.SourceLocal}
 	var err error
 	if !e.Confined {
@@ -201,13 +203,13 @@ func policyHash(t *ir.Tool) (string, error) {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), err
 }
 
-// Compiled is one tool's artifacts by file name, and its ledger on every system.
+// Compiled is a tool's artifacts by file name, and its ledger on every system.
 type Compiled struct {
 	Files  map[string][]byte
 	Ledger ir.Ledger
 }
 
-// Compile runs backends over one tool.
+// Compile runs backends over a tool.
 func Compile(t *ir.Tool, bs []backends.Backend, target backends.Target) (Compiled, diag.List, error) {
 	out := Compiled{Files: map[string][]byte{}}
 	var findings diag.List

@@ -7,8 +7,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// CasesOf names the cases of test/conformance that show a row, as evidence has them. None shows a row that nothing holds, one of
-// a level below the best, on which the cases run, or one about a limit that no case reaches.
+// CasesOf names the cases of test/conformance that show a row, as evidence has them. None shows a row that nothing
+// holds, a row of a level below the best, on which the cases run, or a row about a limit that no case reaches.
 func CasesOf(r ir.Row) []string {
 	openFiles := ir.Limit{Kind: ir.LimitOpenFiles}.ID()
 	switch {
@@ -43,8 +43,8 @@ func CaseOf(p ir.Platform, r ir.Resource, a ir.Aspect) string {
 	return r.String() + "-" + string(a)
 }
 
-// macCases are the cases about the behaviour that this project assumes of macOS, each with the rows that would be false if macOS
-// did otherwise: those of a cause, or of an aspect of all rules on files.
+// macCases are the cases about the behaviour that this project assumes of macOS, each with the rows that would be false
+// if macOS did otherwise: the rows of a cause, or of an aspect of all rules on files.
 // See decision D76.
 var macCases = []struct {
 	name  string
@@ -68,19 +68,24 @@ var macCases = []struct {
 	{"mac-unicode", ofRules(ir.AspectRead)},
 }
 
-// because tells rows that have one of some causes.
+// because tells rows that have any of some causes.
 func because(causes ...ir.CauseID) func(ir.Row) bool {
 	return func(r ir.Row) bool { return slices.ContainsFunc(causes, r.Cites) }
 }
 
 // of tells rows about some aspects of files.
 func of(r ir.Row, aspects ...ir.Aspect) bool {
-	return r.Resource == ir.FS && slices.ContainsFunc(aspects, func(a ir.Aspect) bool { return slices.Contains(r.Aspects, a) })
+	return r.Resource == ir.FS && slices.ContainsFunc(aspects, func(a ir.Aspect) bool {
+		return slices.Contains(r.Aspects, a)
+	})
 }
 
-// ofRules tells rows about an aspect of rules, and not of the base or of the other files alone: their places are matched by name.
+// ofRules tells rows about an aspect of rules, and not only of the base or of the other files: their places are matched
+// by name.
 func ofRules(aspects ...ir.Aspect) func(ir.Row) bool {
 	return func(r ir.Row) bool {
-		return of(r, aspects...) && slices.ContainsFunc(r.Rules, func(id ir.RuleID) bool { return id != ir.BaseRule && id != ir.DefaultRule })
+		return of(r, aspects...) && slices.ContainsFunc(r.Rules, func(id ir.RuleID) bool {
+			return id != ir.BaseRule && id != ir.DefaultRule
+		})
 	}
 }

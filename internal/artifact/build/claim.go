@@ -18,24 +18,24 @@ import (
 // that could open or link a staged file would hold the manifest that it becomes.
 const staging = ".accessc"
 
-// stagedManifest is the name of a manifest in its stage: no search for manifests takes it for one.
+// stagedManifest is the name of a manifest in its stage: no search for manifests takes it for a
+// manifest.
 const stagedManifest = "manifest"
 
-// lockSuffix follows a stage's name in that of its lock.
+// lockSuffix follows a stage's name in its lock's name.
 const lockSuffix = ".lock"
 
 // stageName is the form of the names that a build makes for its stage and for the lock.
 var stageName = expression.Once{Text: `^([A-Z2-7]{26})(\` + lockSuffix + `)?$`}
 
-// isStage reports whether a path of an output directory is that of a stage or of its lock.
+// isStage reports whether a path of an output directory leads to a stage or to its lock.
 func isStage(rel string) bool {
 	name, below := strings.CutPrefix(rel, staging+"/")
 	return below && stageName.Get().MatchString(name)
 }
 
 // claim is a stage of this build. Its lock is there before it and goes after it, so that a stage without a
-// locked lock is one that a killed build has left.
-// See decision D246.
+// locked lock was left by a killed build. See decision D246.
 type claim struct {
 	dir    string
 	opened *os.Root
@@ -75,7 +75,7 @@ func (c *claim) hold(root *os.Root) error {
 		if err != nil {
 			continue // another build has removed the directory, which was empty
 		}
-		// A file system without locks has none for those that sweep either.
+		// A file system without locks has none for builds that sweep either.
 		if locked := lock.Try(c.lock) == nil; (locked || i == claims-1) && sameFile(root, c.dir+lockSuffix, c.lock) {
 			return nil
 		}
@@ -85,7 +85,8 @@ func (c *claim) hold(root *os.Root) error {
 	return err
 }
 
-// sameFile reports whether a file still has its name: one that was removed can be locked as well.
+// sameFile reports whether a file still has its name: a file that was removed can be locked as
+// well.
 func sameFile(root *os.Root, name string, f *os.File) bool {
 	there, err := root.Lstat(name)
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *claim) free(root *os.Root) {
 }
 
 // sweep removes the stages that killed builds have left, and whatever else has such a name. It follows no link,
-// opens regular files alone, and is done once the files of this build are in place.
+// opens only regular files, and is done once the files of this build are in place.
 func sweep(root *os.Root) {
 	dir := openStaging(root)
 	if dir == nil {
@@ -139,7 +140,7 @@ func sweep(root *os.Root) {
 }
 
 // withdraw removes the artifacts that a killed build has put into place without its manifest, which comes last and so
-// still waits in its stage. An artifact that the manifest in place lists, or that is another one by now, stays.
+// still waits in its stage. An artifact that the manifest in place lists, or that has changed by now, stays.
 func withdraw(root, dir *os.Root, stage string) {
 	there, err := readManifest(root, false)
 	if err != nil {
@@ -177,7 +178,7 @@ func openStaging(root *os.Root) *os.Root {
 	return dir
 }
 
-// stages lists the names of stages, also of those that have only a lock.
+// stages lists the names of stages, also of stages that have only a lock.
 func stages(dir *os.Root) []string {
 	var out []string
 	entries, _ := fs.ReadDir(dir.FS(), ".")
@@ -191,7 +192,8 @@ func stages(dir *os.Root) []string {
 	return out
 }
 
-// abandoned reports whether no build has a stage, and returns the stage's lock, which is taken, if there is one.
+// abandoned reports whether no build has a stage, and returns the stage's lock, which is taken, if there is a
+// lock.
 func abandoned(dir *os.Root, name string) (*os.File, bool) {
 	info, err := dir.Lstat(name + lockSuffix)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // Index is the manifest of a build before it is a text: policies and ledgers are texts already,
-// of which equal ones are kept once.
+// of which equal texts are kept once.
 type Index struct {
 	header   backends.Header
 	parts    []*part
@@ -24,7 +24,7 @@ type Index struct {
 	partial bool
 }
 
-// part is the part of a manifest that is about one tool.
+// part is the part of a manifest that is about a single tool.
 type part struct {
 	entry Entry // without policy and ledger
 	// identity is nil for a tool that is not confined.
@@ -55,7 +55,7 @@ func (k *texts) keep(v any) (*text, error) {
 	return k.add(&text{data, Hash(data)}), nil
 }
 
-// add returns the text that is kept for an equal one.
+// add returns the text that is kept for an equal text.
 func (k *texts) add(t *text) *text {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -107,8 +107,8 @@ type entryText struct {
 	LedgerAs string           `json:"ledger_as,omitempty"`
 }
 
-// share returns the entries of parts, those that have their policy or ledger like an earlier one
-// with its name in the place.
+// share returns the entries of parts. An entry whose policy or ledger is like an earlier entry's
+// has that tool's name in its place.
 func share(parts []*part) ([]entryText, error) {
 	out := make([]entryText, len(parts))
 	policies, ledgers := map[*text]string{}, map[*text]string{}
@@ -132,7 +132,7 @@ func share(parts []*part) ([]entryText, error) {
 	return out, nil
 }
 
-// first returns the tool that had a text before, empty if this one is the first.
+// first returns the tool that had a text before, empty if this tool is the first.
 func first(known map[*text]string, t *text, tool string) string {
 	name, ok := known[t]
 	if !ok {
@@ -193,8 +193,8 @@ type documentText struct {
 // noTools ends a document without tools.
 const noTools = "\"tools\": []\n}\n"
 
-// marshal lays out entries several at a time, which a list of two or more stands one below the
-// other for.
+// marshal lays out entries several at a time. A list of two or more has each entry on lines of
+// its own.
 func (m *Manifest) marshal(parts []*part) ([]byte, error) {
 	entries, err := share(parts)
 	if err != nil {

@@ -36,8 +36,8 @@ type Manifest struct {
 	Rulesets []entry.Ruleset `json:"rulesets,omitempty"`
 }
 
-// Entry is one tool in the manifest. A tool that accessc does not start has a
-// source, its constraints and nothing else.
+// Entry is a tool in the manifest. A tool that accessc does not start has a source, its
+// constraints and nothing else.
 type Entry struct {
 	Name      string            `json:"name"`
 	Source    string            `json:"source"`
@@ -48,8 +48,8 @@ type Entry struct {
 	// Sensitive are the patterns that some grant reaches.
 	Sensitive []string        `json:"sensitive,omitempty"`
 	Policy    *irjson.ToolDoc `json:"-"`
-	// Constraints are those of a tool that is not confined; a confined one has them in
-	// its policy.
+	// Constraints are the constraints of a tool that is not confined; a confined tool has them
+	// in its policy.
 	Constraints *irjson.ConstraintsDoc `json:"constraints,omitempty"`
 	// Disabled is true for a tool of an MCP server that may not be called.
 	Disabled bool           `json:"disabled,omitempty"`
@@ -109,8 +109,8 @@ func checkManifest(data []byte) error {
 // same name.
 var ErrForeign = errors.New("not a manifest of accessc")
 
-// ParseManifest reads a manifest: every member must be known, and be there once. Two readers of one text
-// must not see two policies.
+// ParseManifest reads a manifest: every member must be known, and be there once. Two readers of the same
+// text must not see two policies.
 func ParseManifest(data []byte) (*Manifest, error) {
 	if format, _, _ := strictjson.Header(data); format != manifestFormat && json.Valid(data) {
 		return nil, fmt.Errorf("%w: %w: format %q", errManifest, ErrForeign, format)

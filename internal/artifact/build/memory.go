@@ -24,9 +24,9 @@ import (
 // has changed together with it.
 // See decision D223.
 type memory struct {
-	// Tools are those of the build.
+	// Tools are the tools of the build.
 	Tools map[string]remembered `json:"tools"`
-	// Ledgers are the texts behind this one, in their order.
+	// Ledgers are the texts behind this, in their order.
 	Ledgers []block `json:"ledgers"`
 
 	texts map[string]*text // of the ledgers, by hash
@@ -48,8 +48,8 @@ type block struct {
 // maxMemory bounds the record of a build, in bytes.
 const maxMemory = 256 << 20
 
-// recollect reads a record. One that is missing, damaged or of another form is empty: then every
-// tool is compiled.
+// recollect reads a record. A record that is missing, damaged or of another form is empty: then
+// every tool is compiled.
 func recollect(file string) (*memory, []byte) {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxMemory {
@@ -100,9 +100,9 @@ func (m *memory) marshal() ([]byte, error) {
 	return slices.Concat([]byte(Hash(rest)), []byte("\n"), rest), err
 }
 
-// keep records a build for the next one: the tools of a whole build, or those of a partial one
-// beside the tools that it left alone. No error is reported: without a record the next build
-// compiles every tool.
+// keep records a build for the next: the tools of a whole build, or the tools of a partial
+// build beside the tools that it left as they are. No error is reported: without a record the
+// next build compiles every tool.
 func (m *memory) keep(file string, x *Index, before []byte) {
 	next := &memory{Tools: map[string]remembered{}, texts: map[string]*text{}}
 	if x.partial {
@@ -132,8 +132,8 @@ func (m *memory) keep(file string, x *Index, before []byte) {
 	}
 }
 
-// replace gives a name to a new file that only the user reads. It need not survive a crash: what
-// does not have its hash is no record.
+// replace gives a name to a new file that only the user reads. It need not survive a crash: a
+// file that does not have its hash is no record.
 func replace(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
@@ -178,11 +178,11 @@ func (req *Request) input(p *part) (string, error) {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Program is the hash of the running program: two programs of one version may differ.
+// Program is the hash of the running program: two programs of the same version may differ.
 func Program() (string, error) { return programHash() }
 
-// programHash is the hash of the running program. Linux knows its file also after another one has
-// taken its name.
+// programHash is the hash of the running program. Linux knows its file also after another file
+// has taken its name.
 var programHash = sync.OnceValues(func() (string, error) {
 	name, err := os.Executable()
 	if err != nil {

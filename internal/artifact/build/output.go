@@ -18,7 +18,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 )
 
-// Change is one difference between a build and a directory.
+// Change is a difference between a build and a directory.
 type Change struct {
 	Path string
 	// Old and New are the contents; nil where there is none.
@@ -98,7 +98,7 @@ func (o *output) build(req Request) (*Index, diag.List, error) {
 	return x, nil, o.attestation(req, x, manifest)
 }
 
-// file compares one file.
+// file compares a file.
 func (o *output) file(path string, data []byte) error {
 	o.mu.Lock()
 	o.made[path] = true
@@ -118,7 +118,7 @@ func (o *output) put(path string, old, data []byte) error {
 	return o.change(path, old, data)
 }
 
-// remove finds the files of an earlier build that this one does not make.
+// remove finds the files of an earlier build that this build does not make.
 func (o *output) remove(x *Index, old *Manifest) error {
 	owned := map[string]bool{}
 	for _, p := range x.parts {
@@ -142,8 +142,8 @@ func (o *output) remove(x *Index, old *Manifest) error {
 // readManifest reads the manifest of an earlier build: whole where other tools are to keep their
 // entries, otherwise the names of tools and artifacts, also from an older version, as which
 // files a build wrote is said alike in all of them. A manifest that cannot be read is an error,
-// since it alone says which files may be replaced; so is one of an older version where it is
-// needed whole.
+// since only it says which files may be replaced; so is a manifest of an older version where it
+// is needed whole.
 func readManifest(root *os.Root, whole bool) (*Manifest, error) {
 	data, err := readIn(root, ManifestFile)
 	if err != nil || data == nil {
@@ -178,8 +178,8 @@ func namesIn(data []byte) (*Manifest, error) {
 	return &Manifest{Tools: d.Tools}, nil
 }
 
-// hashes are those of the artifacts that a manifest names, by path. Names that are no single path
-// component are none of ours.
+// hashes are the hashes of the artifacts that a manifest names, by path. Names that are no single
+// path component are none of ours.
 func (m *Manifest) hashes() map[string]string {
 	out := map[string]string{}
 	for _, e := range m.Tools {
@@ -192,7 +192,7 @@ func (m *Manifest) hashes() map[string]string {
 	return out
 }
 
-// singleName reports whether a name is one component of a path.
+// singleName reports whether a name is a single component of a path.
 func singleName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
 }

@@ -20,8 +20,8 @@ type place struct {
 	top  *os.Root
 }
 
-// openPlace opens an output directory. In a workspace it is reached step by step, over no symlink; without create, one that
-// is not there is nil.
+// openPlace opens an output directory. In a workspace it is reached step by step, over no symlink; without create, a
+// directory that is not there is nil.
 func openPlace(dir, root string, create bool) (*place, error) {
 	real, err := dir, error(nil)
 	if root != "" {
@@ -81,7 +81,7 @@ func openBelow(root, dir string, create bool) (*place, error) {
 	return p, nil
 }
 
-// step goes on to a directory of the one that is open.
+// step goes on to a directory of the directory that is open.
 func (p *place) step(part, at string, create bool) error {
 	info, err := p.root.Lstat(part)
 	if create && errors.Is(err, fs.ErrNotExist) {

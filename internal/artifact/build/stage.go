@@ -22,7 +22,7 @@ type stage struct {
 
 	mu      sync.Mutex
 	changes []staged
-	// undo takes back the moves made so far, the last one first.
+	// undo takes back the moves made so far, the last first.
 	undo []func() error
 }
 
@@ -85,8 +85,8 @@ func (s *stage) apply() error {
 // late orders the files that are put into place after all others.
 func late(path string) int { return slices.Index([]string{ManifestFile, AttestationFile}, path) }
 
-// write stages one file and brings it to the disk, so that a full disk shows
-// before anything is replaced.
+// write stages a file and brings it to the disk, so that a full disk shows before anything is
+// replaced.
 func (s *stage) write(name string, data []byte) error {
 	f, err := s.opened.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *stage) write(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// move puts one change into place and remembers how to take it back. Directories that are there
+// move puts a change into place and remembers how to take it back. Directories that are there
 // are not made again.
 func (s *stage) move(i int, c staged, there map[string]bool) error {
 	if dir := path.Dir(c.path); !there[dir] {
@@ -133,7 +133,7 @@ func (s *stage) move(i int, c staged, there map[string]bool) error {
 }
 
 // keep has a file in the stage as well. It stays in its place, so that a build that is killed here leaves the
-// earlier file or the new one there, and never none. A file system without hard links gets a copy.
+// earlier or the new file there, and never none. A file system without hard links gets a copy.
 func (s *stage) keep(path, kept string) error {
 	if s.root.Link(path, s.dir+"/"+kept) == nil {
 		return nil

@@ -50,7 +50,8 @@ func Tested(said *attest.Statement, m *Manifest) ([]Problem, error) {
 	}
 	for _, c := range said.Summary.Cases {
 		if !c.Holds {
-			v.add(SummaryFailed, c.Tool, "%q: expected %s, the policy says %s, the kernel %s", c.Question, c.Expect, orNothing(c.Policy), orNothing(c.Kernel))
+			v.add(SummaryFailed, c.Tool, "%q: expected %s, the policy says %s, the kernel %s", c.Question, c.Expect,
+				orNothing(c.Policy), orNothing(c.Kernel))
 		}
 	}
 	if len(v.problems) == 0 && !said.Summary.Passed() {

@@ -20,23 +20,23 @@ type Class string
 
 // The classes.
 const (
-	// ManifestHash: the hash over all tools and rulesets is another one.
+	// ManifestHash: the hash over all tools and rulesets differs.
 	ManifestHash Class = "manifest.hash"
 	// RulesetPolicy: a ruleset cannot be read, or two entries have its name.
 	RulesetPolicy Class = "ruleset.policy"
-	// RulesetHash: the hash of a ruleset is another one.
+	// RulesetHash: the hash of a ruleset differs.
 	RulesetHash Class = "ruleset.hash"
 	// RulesetLedger: a ruleset is said to be held otherwise than rulesets are.
 	RulesetLedger Class = "ruleset.ledger"
 	// ToolName: the name cannot be a directory, or two entries have it.
 	ToolName Class = "tool.name"
-	// ToolPolicy: a confined tool has no policy that can be read, or another one has one.
+	// ToolPolicy: a confined tool has no policy that can be read, or another tool has a policy.
 	ToolPolicy Class = "tool.policy"
-	// ToolHash: the hash of the policy is another one.
+	// ToolHash: the hash of the policy differs.
 	ToolHash Class = "tool.hash"
-	// ToolSummary: the risk, the source or the sensitive paths are not those of the policy.
+	// ToolSummary: the risk, the source or the sensitive paths are not the policy's.
 	ToolSummary Class = "tool.summary"
-	// ToolLedger: the ledger is not that of the policy.
+	// ToolLedger: the ledger is not the policy's.
 	ToolLedger Class = "tool.ledger"
 	// ArtifactMissing: a listed artifact cannot be read.
 	ArtifactMissing Class = "artifact.missing"
@@ -51,7 +51,7 @@ const (
 	ArtifactDiffers Class = "artifact.differs"
 )
 
-// Problem is one thing that is wrong.
+// Problem is a thing that is wrong.
 type Problem struct {
 	Class Class
 	// Tool is empty for a problem of all of them.
@@ -108,8 +108,9 @@ type Inspected struct {
 }
 
 // Inspect checks a manifest against itself and no other file: every hash, and the summary of each policy. With
-// backends, policies of a portable build are compiled anew and compared with the hashes of the artifacts and the ledger.
-// Each tool is handed to take, but for those whose names are no directory's, or another one's: these are problems.
+// backends, policies of a portable build are compiled anew and compared with the hashes of the artifacts and the
+// ledger. Each tool is handed to take, except tools whose names are no directory's, or another tool's: these are
+// problems.
 func Inspect(m *Manifest, bs []backends.Backend, take func(Inspected) error) ([]Problem, error) {
 	v := &verifier{backends: bs, form: m.Form}
 	err := v.manifest(m, func(i int) error {
@@ -129,12 +130,13 @@ func Inspect(m *Manifest, bs []backends.Backend, take func(Inspected) error) ([]
 // Beside is the artifacts in a manifest's directory.
 type Beside struct {
 	Match int // have the hash that is listed
-	// Absent are those of tools that have no directory here, such as those of a manifest that was copied alone.
+	// Absent counts the artifacts of tools that have no directory here, such as where only the manifest was
+	// copied.
 	Absent int
 }
 
-// Artifacts compares the artifacts that entries list with those in a directory. That all of a tool's are not
-// there is no problem.
+// Artifacts compares the artifacts that entries list with the artifacts in a directory. That all of a tool's
+// are not there is no problem.
 func Artifacts(root *os.Root, entries []Entry, bs []backends.Backend) (Beside, []Problem) {
 	var out Beside
 	v := &verifier{root: root, backends: bs}
@@ -201,8 +203,8 @@ func (v *verifier) entry(e *Entry) error {
 	return v.compiled(e, t, func(name string) bool { _, ok := files[name]; return ok })
 }
 
-// alone checks an entry without its artifacts, and returns its tool, the policy of a confined one, and the hash of
-// that.
+// alone checks an entry without its artifacts, and returns its tool, the policy of a confined tool, and the
+// policy's hash.
 func (v *verifier) alone(e *Entry) (t *ir.Tool, view *ir.View, hash string, err error) {
 	t, problem := e.tool()
 	switch {
@@ -210,7 +212,8 @@ func (v *verifier) alone(e *Entry) (t *ir.Tool, view *ir.View, hash string, err 
 		v.add(ToolPolicy, e.Name, "%v", problem)
 		return nil, nil, "", nil
 	case t.Name != e.Name, t.Source.String() != e.Source, (t.Source.Kind == ir.SourceLocal) != e.Confined:
-		v.add(ToolSummary, e.Name, "the entry says %s, source %s; its policy says %s, source %s", e.Name, e.Source, t.Name, t.Source)
+		v.add(ToolSummary, e.Name, "the entry says %s, source %s; its policy says %s, source %s", e.Name, e.Source,
+			t.Name, t.Source)
 		return nil, nil, "", nil
 	case !e.Confined && (e.Policy != nil || len(e.Artifacts)+len(e.External) > 0):
 		v.add(ToolPolicy, e.Name, "a tool that is not confined has a policy or artifacts")
@@ -238,7 +241,8 @@ func (v *verifier) summary(e *Entry, t *ir.Tool, view *ir.View) (hash string, er
 		v.add(ToolSummary, e.Name, "the risk of the policy is %s, the manifest says %s", risk, e.Risk)
 	}
 	if exposed := view.Exposed(); !slices.Equal(exposed, e.Sensitive) {
-		v.add(ToolSummary, e.Name, "the policy reaches the sensitive paths %v, the manifest says %v", exposed, e.Sensitive)
+		v.add(ToolSummary, e.Name, "the policy reaches the sensitive paths %v, the manifest says %v",
+			exposed, e.Sensitive)
 	}
 	return hash, nil
 }
@@ -284,7 +288,8 @@ func (v *verifier) unlisted(e *Entry) error {
 	return nil
 }
 
-// compiled compares the ledger, and the hashes of some artifacts, with those that the policy compiles to.
+// compiled compares the ledger, and the hashes of some artifacts, with the ledger and the artifacts that
+// the policy compiles to.
 func (v *verifier) compiled(e *Entry, t *ir.Tool, some func(name string) bool) error {
 	var bs []backends.Backend
 	known, err := v.external(e, t)
@@ -312,7 +317,8 @@ func (v *verifier) compiled(e *Entry, t *ir.Tool, some func(name string) bool) e
 	}
 	for _, b := range bs {
 		if some(b.File()) && e.Artifacts[b.File()] != Hash(out.Files[b.File()]) {
-			v.add(ArtifactDiffers, e.Name, "%s/%s differs from the artifact that this version compiles from the policy", e.Name, b.File())
+			v.add(ArtifactDiffers, e.Name, "%s/%s differs from the artifact that this version compiles from the policy",
+				e.Name, b.File())
 		}
 	}
 	if !reflect.DeepEqual(rows(out.Ledger, evidence.Committed()), e.Ledger) {

@@ -30,11 +30,11 @@ const MaxSize = 1 << 20
 type Document struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
-	// Runs are in the order of Compare, and no two are of one machine.
+	// Runs are in the order of Compare, and no two are of the same machine.
 	Runs []Run `json:"runs"`
 }
 
-// Run is the results on one machine.
+// Run is the results on a single machine.
 type Run struct {
 	// Platform is darwin or windows.
 	Platform string `json:"platform"`
@@ -52,22 +52,24 @@ type Run struct {
 // ErrDocument is wrapped by every refusal of a document.
 var ErrDocument = errors.New("not usable as evidence of platforms")
 
-// forms are those of the words of a run.
+// forms are the forms of the words of a run.
 type forms struct{ system, build, arch, commit, test *regexp.Regexp }
 
 // names are compiled when they are first used: every start of a tool would pay 0.3 ms for them otherwise.
 func names() forms {
 	return namesOnce.Get(func() forms {
 		return forms{
-			regexp.MustCompile(`^(macOS|Windows)( [A-Za-z0-9.]{1,16}){1,5}$`), regexp.MustCompile(`^[A-Za-z0-9.]{1,24}$`), regexp.MustCompile(`^(amd64|arm64)$`),
-			regexp.MustCompile(`^[0-9a-f]{40}$`), regexp.MustCompile(`^(conformance|TestOnWindows)/[a-z][a-z0-9-]{0,40}$`),
+			regexp.MustCompile(`^(macOS|Windows)( [A-Za-z0-9.]{1,16}){1,5}$`),
+			regexp.MustCompile(`^[A-Za-z0-9.]{1,24}$`), regexp.MustCompile(`^(amd64|arm64)$`),
+			regexp.MustCompile(`^[0-9a-f]{40}$`),
+			regexp.MustCompile(`^(conformance|TestOnWindows)/[a-z][a-z0-9-]{0,40}$`),
 		}
 	})
 }
 
 var namesOnce once.Value[forms]
 
-// prefix is how systems of a platform begin, empty for one that has no evidence.
+// prefix is how systems of a platform begin, empty for a platform that has no evidence.
 func prefix(platform string) string {
 	switch platform {
 	case ir.Darwin.String():
@@ -111,7 +113,8 @@ func (r Run) check() error {
 		what, word string
 		form       *regexp.Regexp
 	}{
-		{"system", r.System, names().system}, {"build", r.Build, names().build}, {"arch", r.Arch, names().arch}, {"commit", r.Commit, names().commit},
+		{"system", r.System, names().system}, {"build", r.Build, names().build}, {"arch", r.Arch, names().arch},
+		{"commit", r.Commit, names().commit},
 	} {
 		if !w.form.MatchString(w.word) {
 			return fmt.Errorf("found the %s %q, expected %s", w.what, w.word, w.form)
@@ -140,7 +143,8 @@ func (r Run) check() error {
 
 // Compare orders runs by their machines.
 func Compare(a, b Run) int {
-	return strings.Compare(strings.Join([]string{a.Platform, a.System, a.Build, a.Arch}, "\n"), strings.Join([]string{b.Platform, b.System, b.Build, b.Arch}, "\n"))
+	return strings.Compare(strings.Join([]string{a.Platform, a.System, a.Build, a.Arch}, "\n"),
+		strings.Join([]string{b.Platform, b.System, b.Build, b.Arch}, "\n"))
 }
 
 // Where names the machine of a run.
@@ -184,7 +188,7 @@ func (d *Document) Machines(p ir.Platform) []string {
 var committed []byte
 
 // Committed is the evidence of this version. A document that cannot be read is evidence of nothing;
-// a test refuses one that is committed.
+// a test refuses such a document that is committed.
 func Committed() *Document {
 	return committedOnce.Get(func() *Document {
 		d, err := Parse(committed)

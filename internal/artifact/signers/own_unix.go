@@ -19,8 +19,8 @@ func openFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|withoutWaiting, 0)
 }
 
-// alone refuses an open file that others than the user and the administrator may write, or put another
-// in the place of; that of the administrator, others than the administrator. path has no symlinks.
+// alone refuses an open file that others than the user and the administrator may write, or replace by
+// another; a file of the administrator, others than the administrator. path has no symlinks.
 func alone(f *os.File, info os.FileInfo, path string, machine bool) error {
 	if err := writable(info, path, machine); err != nil {
 		return err
@@ -52,8 +52,10 @@ func writable(info os.FileInfo, path string, machine bool) error {
 		return &notOwn{fmt.Sprintf("%s belongs to user %d, expected %d or the administrator", path, st.Uid, uid), ""}
 	}
 	// In a sticky directory only the owners of it and of a file rename the file (unlink(2)).
-	if perm := info.Mode().Perm(); perm&0o022 != 0 && info.Mode()&(os.ModeDir|os.ModeSticky) != os.ModeDir|os.ModeSticky {
-		return &notOwn{fmt.Sprintf("others may write %s (mode %04o)", path, perm), "chmod go-w " + shellword.Quote(path)}
+	if perm := info.Mode().Perm(); perm&0o022 != 0 &&
+		info.Mode()&(os.ModeDir|os.ModeSticky) != os.ModeDir|os.ModeSticky {
+		return &notOwn{fmt.Sprintf("others may write %s (mode %04o)", path, perm),
+			"chmod go-w " + shellword.Quote(path)}
 	}
 	return nil
 }

@@ -25,10 +25,11 @@ const (
 	maxSigners = 256
 )
 
-// Read reads files that say who may sign; one that does not exist says nothing. root is the canonical
-// workspace, in which none of them may lie. exposed, unless nil, says why a tool could write a file with a canonical path,
+// Read reads files that say who may sign; a file that does not exist says nothing. root is the canonical workspace, in
+// which none of them may lie. exposed, unless nil, says why a tool could write a file with a canonical path,
 // empty if none could. With an error among the findings the policy is void.
-func Read(files []userdir.Attestation, root, home string, exposed func(file string) string) (Policy, source.Files, diag.List) {
+func Read(files []userdir.Attestation, root, home string,
+	exposed func(file string) string) (Policy, source.Files, diag.List) {
 	r := reader{root: root, home: home, exposed: exposed, texts: source.Files{}}
 	var p Policy
 	for _, a := range files {
@@ -61,7 +62,7 @@ func (r *reader) report(code diag.Code, at ir.Pos, span int, path, label, hint s
 	r.findings.Add(d)
 }
 
-// file reads one file.
+// file reads a file.
 func (r *reader) file(a userdir.Attestation) (file, bool) {
 	data, err := r.own(a.Path, a.Machine, maxFile)
 	name := r.name(a.Path)
@@ -100,16 +101,18 @@ type notOwn struct{ why, hint string }
 // Error implements error.
 func (e *notOwn) Error() string { return e.why }
 
-// own reads a file that the user or the administrator alone may write, outside of every
+// own reads a file that only the user or the administrator may write, outside of every
 // place that tools write to.
 func (r *reader) own(path string, machine bool, limit int64) ([]byte, error) {
 	return read(path, limit, func(f *os.File, info os.FileInfo, real string) error {
 		if rel, err := filepath.Rel(r.root, real); r.root != "" && err == nil && filepath.IsLocal(rel) {
-			return &notOwn{"found it in the workspace, whose files say nothing about who may sign", "let it and XDG_CONFIG_HOME be elsewhere"}
+			return &notOwn{"found it in the workspace, whose files say nothing about who may sign",
+				"let it and XDG_CONFIG_HOME be elsewhere"}
 		}
 		if r.exposed != nil {
 			if why := r.exposed(real); why != "" {
-				return &notOwn{"it " + why + ", where a tool could write", "let it be in a directory that no policy is about"}
+				return &notOwn{"it " + why + ", where a tool could write",
+					"let it be in a directory that no policy is about"}
 			}
 		}
 		return alone(f, info, real, machine)
@@ -127,7 +130,8 @@ func (r *reader) unknown(t *source.Table, path, fields string) {
 	all := strings.Split(fields, ", ")
 	for _, e := range t.Entries {
 		if !strings.Contains(", "+fields+", ", ", "+e.Key+", ") {
-			r.report(diag.UnknownKey, e.At, e.Span, path, fmt.Sprintf("found %q, expected one of %s", e.Key, fields), suggest.Hint(e.Key, all))
+			r.report(diag.UnknownKey, e.At, e.Span, path, fmt.Sprintf("found %q, expected one of %s", e.Key, fields),
+				suggest.Hint(e.Key, all))
 		}
 	}
 }
@@ -147,8 +151,10 @@ func (r *reader) settings(name string, root *source.Table) file {
 			f.requireIn = r.patterns(v, "require")
 			for i, p := range f.requireIn {
 				if !ends(p) {
-					r.report(diag.BadValue, v.At, v.Span, fmt.Sprintf("require[%d]", i), fmt.Sprintf("found %q, expected no name behind an element with metacharacters: "+
-						"a symlink there would not be followed", p), "write a pattern for each directory, or end it with **")
+					r.report(diag.BadValue, v.At, v.Span, fmt.Sprintf("require[%d]", i),
+						fmt.Sprintf("found %q, expected no name behind an element with metacharacters: "+
+							"a symlink there would not be followed", p),
+						"write a pattern for each directory, or end it with **")
 				}
 			}
 		default:
@@ -160,7 +166,8 @@ func (r *reader) settings(name string, root *source.Table) file {
 		case v.Kind != source.StringKind:
 			r.wrong(v, "older", "a string")
 		case v.Text != "refuse" && v.Text != "allow":
-			r.report(diag.BadValue, v.At, v.Span, "older", fmt.Sprintf("found %q, expected one of refuse, allow", v.Text), "")
+			r.report(diag.BadValue, v.At, v.Span, "older",
+				fmt.Sprintf("found %q, expected one of refuse, allow", v.Text), "")
 		default:
 			f.older = v.Text == "allow"
 		}
@@ -177,7 +184,8 @@ func (r *reader) settings(name string, root *source.Table) file {
 	if v := root.Get("threshold"); v != nil {
 		f.threshold = r.number(v, "threshold")
 		if f.threshold > len(f.signers) {
-			r.report(diag.BadValue, v.At, v.Span, "threshold", fmt.Sprintf("found %d, and the file names %d signers", f.threshold, len(f.signers)), "")
+			r.report(diag.BadValue, v.At, v.Span, "threshold",
+				fmt.Sprintf("found %d, and the file names %d signers", f.threshold, len(f.signers)), "")
 		}
 	}
 	return f
@@ -217,7 +225,8 @@ func (r *reader) signer(v *source.Value, path string) signer {
 	return x
 }
 
-// text is a string of a table; empty where there is none, which is reported for one that is required.
+// text is a string of a table; empty where there is none, which is reported for a string that is
+// required.
 func (r *reader) text(t *source.Table, at *source.Value, path, key string, required bool) string {
 	v := t.Get(key)
 	switch {
@@ -234,7 +243,7 @@ func (r *reader) text(t *source.Table, at *source.Value, path, key string, requi
 	return ""
 }
 
-// strings is an array of strings, which is never nil: an empty one matches nothing.
+// strings is an array of strings, which is never nil: an empty array matches nothing.
 func (r *reader) strings(v *source.Value, path string) []string {
 	out := []string{}
 	if v.Kind != source.ArrayKind {
@@ -251,7 +260,7 @@ func (r *reader) strings(v *source.Value, path string) []string {
 	return out
 }
 
-// patterns are those of workspaces.
+// patterns are the patterns of workspaces.
 func (r *reader) patterns(v *source.Value, path string) []string {
 	out := r.strings(v, path)
 	for i, p := range out {
@@ -261,7 +270,8 @@ func (r *reader) patterns(v *source.Value, path string) []string {
 		}
 		home := strings.HasPrefix(p, "~/") && !r.machine
 		if !filepath.IsAbs(filepath.FromSlash(p)) && !home || !doublestar.ValidatePattern(p) {
-			r.report(diag.BadValue, v.At, v.Span, fmt.Sprintf("%s[%d]", path, i), fmt.Sprintf("found %q, expected a pattern that begins with %s", p, want), "")
+			r.report(diag.BadValue, v.At, v.Span, fmt.Sprintf("%s[%d]", path, i),
+				fmt.Sprintf("found %q, expected a pattern that begins with %s", p, want), "")
 		}
 	}
 	return out

@@ -7,9 +7,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Misplaced finds the keys that sign and lie where tools or commits could take them. A tool that has read one signs
-// in the name of its owner. root and exposed are those of Read.
-// See decision D278.
+// Misplaced finds the keys that sign and lie where tools or commits could take them. A tool that has read such a
+// key signs in the name of its owner. root and exposed are as in Read. See decision D278.
 func Misplaced(keys []string, root string, exposed func(file string) string) diag.List {
 	var out diag.List
 	for _, key := range keys {
@@ -23,7 +22,8 @@ func Misplaced(keys []string, root string, exposed func(file string) string) dia
 		if why := open(real, root, exposed); why != "" {
 			d := diag.New(diag.OpenKey, ir.Pos{File: filepath.ToSlash(real)}, 0)
 			d.Label = why
-			d.Hint = "move it to a directory that no policy is about; if it was committed, or tools have run, make a new one"
+			d.Hint = "move it to a directory that no policy is about; " +
+				"if it was committed, or tools have run, make a new one"
 			out.Add(d)
 		}
 	}

@@ -21,9 +21,9 @@ const (
 	patience = 5 * time.Second
 )
 
-// Remember keeps the serial of an attestation by which a tool is about to be started, and refuses one that is
-// lower than one before: an attestation that was signed once stays signed, and who can write it can
-// put it in the place of a newer one. The directory of the file exists.
+// Remember keeps the serial of an attestation by which a tool is about to be started, and refuses a serial
+// that is lower than an earlier serial: an attestation that was signed once stays signed, and who can write
+// it can put it in the place of a newer attestation. The directory of the file exists.
 // All signers count in one order. See decision D276.
 func Remember(state userdir.Dir, tool string, serial int) error {
 	path := state.Attested(tool)
@@ -52,7 +52,8 @@ func remember(file *lockedfile.File, serial int) error {
 	before := 0
 	if len(text) > 0 {
 		if before, err = strconv.Atoi(strings.TrimSuffix(string(text), "\n")); err != nil || before < 1 {
-			return fmt.Errorf("%s does not have the serial of an attestation; remove it if that is not your doing", file.Name())
+			return fmt.Errorf("%s does not have the serial of an attestation; remove it if that is not your doing",
+				file.Name())
 		}
 	}
 	switch {
@@ -62,7 +63,7 @@ func remember(file *lockedfile.File, serial int) error {
 	case serial == before:
 		return nil
 	}
-	// In one write of one length, so that no mixture of two serials is left by a failure.
+	// In one write of constant length, so that no mixture of two serials is left by a failure.
 	if _, err = file.WriteAt(fmt.Appendf(nil, "%020d\n", serial), 0); err == nil {
 		err = file.Sync()
 	}

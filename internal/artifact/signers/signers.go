@@ -18,7 +18,7 @@ import (
 // Policy says who may sign, and where attestations are required. The zero value permits no signer.
 type Policy struct{ files []file }
 
-// file is the content of one file.
+// file is the content of a file.
 type file struct {
 	name string
 	// require is true for all workspaces, or a list of patterns of them.
@@ -35,7 +35,7 @@ type signer struct {
 	key  attest.Public
 	// workspaces are patterns, tools names; nil for all.
 	workspaces, tools []string
-	// project is the one that a statement must name, empty for any; serial the lowest.
+	// project is the project that a statement must name, empty for any; serial the lowest.
 	project string
 	serial  int
 }
@@ -65,7 +65,8 @@ func (p Policy) Older() bool {
 }
 
 // errNone is the answer where no file names a key.
-var errNone = errors.New("no file says who may sign: attestation.toml beside your own layer, or that of the administrator")
+var errNone = errors.New("no file says who may sign: " +
+	"attestation.toml beside your own layer, or that of the administrator")
 
 // Judge returns the statement of an attestation if those who may have signed it, and their names. Every
 // file that names signers must permit it.
@@ -89,7 +90,7 @@ func (p Policy) Judge(e *attest.Envelope, s Subject) (*attest.Statement, []strin
 	return said, slices.Compact(by), nil
 }
 
-// judge asks one file.
+// judge asks a file.
 func (f file) judge(e *attest.Envelope, s Subject) (*attest.Statement, []string, error) {
 	var keys []attest.Public
 	byKey := map[string]signer{}
@@ -100,7 +101,8 @@ func (f file) judge(e *attest.Envelope, s Subject) (*attest.Statement, []string,
 		}
 	}
 	if len(keys) < f.threshold {
-		return nil, nil, fmt.Errorf("%s may sign for %s, and %d must", plural.Count(len(keys), "signer"), s, f.threshold)
+		return nil, nil, fmt.Errorf("%s may sign for %s, and %d must",
+			plural.Count(len(keys), "signer"), s, f.threshold)
 	}
 	said, accepted, err := e.Verify(f.threshold, keys...)
 	if err != nil {
@@ -161,7 +163,8 @@ func (s Subject) in(patterns []string) bool {
 func (s Subject) required(patterns []string, fold bool) bool {
 	for dir := s.Workspace; ; dir = filepath.Dir(dir) {
 		at := filepath.ToSlash(dir)
-		if s.matches(patterns, at, func(p string) string { return p }) || fold && s.matches(patterns, at, strings.ToLower) {
+		if s.matches(patterns, at, func(p string) string { return p }) ||
+			fold && s.matches(patterns, at, strings.ToLower) {
 			return true
 		}
 		if dir == filepath.Dir(dir) {
@@ -189,15 +192,18 @@ func (s Subject) matches(patterns []string, dir string, key func(string) string)
 // from there on. A pattern that ends in a slash or a dot is about the same directory as without.
 func split(pattern string) (base, rest string) {
 	elements := strings.Split(pattern, "/")
-	n := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(escaped.Get().ReplaceAllString(e, ""), "*?[{") })
+	n := slices.IndexFunc(elements, func(e string) bool {
+		return strings.ContainsAny(escaped.Get().ReplaceAllString(e, ""), "*?[{")
+	})
 	if n < 0 {
 		n = len(elements)
 	}
-	base = escaped.Get().ReplaceAllStringFunc(strings.Join(elements[:n], "/")+"/", func(e string) string { return e[1:] })
+	base = strings.Join(elements[:n], "/") + "/"
+	base = escaped.Get().ReplaceAllStringFunc(base, func(e string) string { return e[1:] })
 	return filepath.ToSlash(filepath.Clean(filepath.FromSlash(base))), strings.Join(elements[n:], "/")
 }
 
-// join is the pattern of a split one.
+// join is the pattern of a split pattern.
 func join(base, rest string) string {
 	if rest == "" {
 		return base
@@ -222,7 +228,7 @@ func ends(pattern string) bool {
 	return true
 }
 
-// literal makes a path a pattern that matches it alone.
+// literal makes a path a pattern that matches only it.
 func literal(p string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(p)
 }

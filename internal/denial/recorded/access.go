@@ -21,7 +21,7 @@ type Access struct {
 	Operation string `json:"operation"`
 	// Paths are the absolute canonical paths of files: one, or the source and the destination.
 	Paths []string `json:"paths,omitempty"`
-	// Needs are the capabilities that the call needed on its one path.
+	// Needs are the capabilities that the call needed on its only path.
 	Needs []string `json:"needs,omitempty"`
 	// Name is the kind of a name that is made or removed: "dir", "file" or "link".
 	Name string `json:"name,omitempty"`
@@ -29,15 +29,15 @@ type Access struct {
 	Kinds []string `json:"kinds,omitempty"`
 	// Interpreter is the program that runs a script.
 	Interpreter string `json:"interpreter,omitempty"`
-	// Scheme, Host, Port, Segments, Method and Own are those of a connection, Host and Port also
-	// those of listening.
+	// Scheme, Host, Port, Segments, Method and Own describe a connection, Host and Port also
+	// listening.
 	Scheme   string   `json:"scheme,omitempty"`
 	Host     string   `json:"host,omitempty"`
 	Port     uint16   `json:"port,omitempty"`
 	Segments []string `json:"segments,omitempty"`
 	Method   string   `json:"method,omitempty"`
 	Own      bool     `json:"own,omitempty"`
-	// Program and Args are those of a start that a list of programs governs.
+	// Program and Args describe a start that a list of programs governs.
 	Program string   `json:"program,omitempty"`
 	Args    []string `json:"args,omitempty"`
 }
@@ -59,7 +59,7 @@ var (
 	nameKinds = []string{"", "dir", "file", "link"}
 )
 
-// Of is an operation as a record holds it; false for one that a record cannot hold.
+// Of is an operation as a record holds it; false for an operation that a record cannot hold.
 func Of(op ir.Operation, needs ir.CapSet, b *ir.Bindings) (Access, bool) {
 	a := Access{Operation: ir.Describe(op).Verb}
 	for _, p := range ir.Describe(op).Places {
@@ -87,7 +87,8 @@ func Of(op ir.Operation, needs ir.CapSet, b *ir.Bindings) (Access, bool) {
 		a.Kinds = []string{nodeKinds[op.AKind], nodeKinds[op.BKind]}
 	case ir.Link:
 	case ir.Connect:
-		a.Scheme, a.Host, a.Port, a.Segments, a.Method, a.Own = op.To.Scheme, op.To.Host.String(), op.To.Port, op.To.Path, op.Method, op.Own
+		a.Scheme, a.Host, a.Port, a.Segments, a.Method, a.Own = op.To.Scheme, op.To.Host.String(), op.To.Port,
+			op.To.Path, op.Method, op.Own
 	case ir.Listen:
 		a.Host, a.Port = op.Host.String(), op.Port
 	case ir.Forward:
@@ -119,8 +120,8 @@ func absolute(p ir.Place, b *ir.Bindings) (string, bool) {
 	return b.Path(p.At)
 }
 
-// Operations are those of the access, all of which a policy has to permit, with the places of these
-// bindings.
+// Operations are the operations of the access, all of which a policy has to permit, with the places
+// of these bindings.
 func (a Access) Operations(b *ir.Bindings) ([]ir.Operation, error) {
 	places, err := a.places(b)
 	if err != nil {

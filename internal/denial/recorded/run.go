@@ -62,7 +62,7 @@ func (a *Accesses) Add(x Access, size *int) {
 }
 
 // Load reads the records in a directory, which are the files whose names end in ".json". The error
-// names those that are none.
+// names the files that are none.
 func Load(dir string) ([]Run, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -92,7 +92,7 @@ func Load(dir string) ([]Run, error) {
 	return out, errors.Join(wrong...)
 }
 
-// read reads one record.
+// read reads a record.
 func read(name string) (*Run, error) {
 	info, err := os.Lstat(name)
 	switch {
@@ -145,10 +145,11 @@ func (r *Run) check() error {
 	return nil
 }
 
-// Bindings are the places of the run for the rules of a tool; those of the run's own policy for nil.
-// A rule that leads out by a symlink has its place only if it had one in the run.
+// Bindings are the places of the run for the rules of a tool; the places of the run's own policy for
+// nil. A rule that leads out by a symlink has its place only if it had a place in the run.
 func (r *Run) Bindings(t *ir.Tool) *ir.Bindings {
-	b := &ir.Bindings{Workspace: r.Roots.Workspace, Home: r.Roots.Home, Temp: r.Roots.Temp, External: map[string]string{}}
+	b := &ir.Bindings{Workspace: r.Roots.Workspace, Home: r.Roots.Home, Temp: r.Roots.Temp,
+		External: map[string]string{}}
 	if t == nil {
 		b.External = r.Roots.External
 		return b

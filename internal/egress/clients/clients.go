@@ -13,7 +13,7 @@ import (
 // Kind is the kind of a variable's value.
 type Kind uint8
 
-// The kinds of variables, those about proxies first.
+// The kinds of variables, the variables about proxies first.
 const (
 	// Proxy is the URL of the proxy.
 	Proxy Kind = iota + 1
@@ -29,7 +29,7 @@ const (
 	JavaBundle
 )
 
-// A Variable is one that a client reads.
+// A Variable is a variable that a client reads.
 type Variable struct {
 	Client string
 	Name   string
@@ -56,7 +56,7 @@ const (
 )
 
 // Table has a row for each client and variable. A client on Java cannot give the proxy a password,
-// and one in Go on macOS trusts the keychain alone (crypto/x509, root_darwin.go).
+// and a client in Go on macOS trusts only the keychain (crypto/x509, root_darwin.go).
 var Table = []Variable{
 	{Client: "curl", Name: "http_proxy", Kind: Proxy, Source: curlProxy},
 	{Client: "curl", Name: "https_proxy", Kind: Proxy, Source: curlProxy},
@@ -65,7 +65,8 @@ var Table = []Variable{
 	{Client: "curl", Name: "no_proxy", Kind: Direct, Source: curlProxy},
 	{Client: "curl", Name: "all_proxy", Kind: Proxy, Source: curlProxy},
 	{Client: "curl", Name: "NO_PROXY", Kind: Direct, Source: curlProxy},
-	{Client: "gRPC", Name: "grpc_proxy", Kind: Proxy, Source: "https://grpc.github.io/grpc/core/md_doc_environment_variables.html"},
+	{Client: "gRPC", Name: "grpc_proxy", Kind: Proxy,
+		Source: "https://grpc.github.io/grpc/core/md_doc_environment_variables.html"},
 	{Client: "git", Name: "http_proxy", Kind: Proxy, Source: gitProxy},
 	{Client: "git", Name: "https_proxy", Kind: Proxy, Source: gitProxy},
 	{Client: "npm", Name: "HTTP_PROXY", Kind: Proxy, Source: npmProxy},
@@ -85,21 +86,30 @@ var Table = []Variable{
 	{Client: "node", Name: "HTTPS_PROXY", Kind: Proxy, Source: nodeProxy},
 	// Read since versions 22.21 and 24.5.
 	{Client: "node", Name: "NODE_USE_ENV_PROXY", Kind: Switch, Source: nodeProxy},
-	{Client: "grpc", Name: "grpc_proxy", Kind: Proxy, Source: "https://grpc.github.io/grpc/core/md_doc_environment_variables.html"},
+	{Client: "grpc", Name: "grpc_proxy", Kind: Proxy,
+		Source: "https://grpc.github.io/grpc/core/md_doc_environment_variables.html"},
 	{Client: "java", Name: "JAVA_TOOL_OPTIONS", Kind: JavaProxy, Source: javaOptions},
 	{Client: "gradle", Name: "JAVA_TOOL_OPTIONS", Kind: JavaProxy, Source: gradleDoc},
 
 	{Client: "curl", Name: "CURL_CA_BUNDLE", Kind: Bundle, Source: curlProxy},
-	{Client: "git", Name: "GIT_SSL_CAINFO", Kind: Bundle, Source: "https://git-scm.com/docs/git-config#Documentation/git-config.txt-httpsslCAInfo"},
+	{Client: "git", Name: "GIT_SSL_CAINFO", Kind: Bundle,
+		Source: "https://git-scm.com/docs/git-config#Documentation/git-config.txt-httpsslCAInfo"},
 	// A cafile in .npmrc, which this variable replaces, would replace node's.
-	{Client: "npm", Name: "npm_config_cafile", Kind: Bundle, Source: "https://docs.npmjs.com/cli/v11/using-npm/config#cafile"},
-	{Client: "node", Name: "NODE_EXTRA_CA_CERTS", Kind: Bundle, Source: "https://nodejs.org/api/cli.html#node_extra_ca_certsfile"},
+	{Client: "npm", Name: "npm_config_cafile", Kind: Bundle,
+		Source: "https://docs.npmjs.com/cli/v11/using-npm/config#cafile"},
+	{Client: "node", Name: "NODE_EXTRA_CA_CERTS", Kind: Bundle,
+		Source: "https://nodejs.org/api/cli.html#node_extra_ca_certsfile"},
 	{Client: "pip", Name: "PIP_CERT", Kind: Bundle, Source: "https://pip.pypa.io/en/stable/topics/https-certificates/"},
-	{Client: "requests", Name: "REQUESTS_CA_BUNDLE", Kind: Bundle, Source: "https://requests.readthedocs.io/en/latest/user/advanced/#ssl-cert-verification"},
-	{Client: "python", Name: "SSL_CERT_FILE", Kind: Bundle, Source: "https://docs.python.org/3/library/ssl.html#ssl.get_default_verify_paths"},
-	{Client: "go", Name: "SSL_CERT_FILE", Kind: Bundle, Only: ir.Linux, Source: "https://pkg.go.dev/crypto/x509#SystemCertPool"},
-	{Client: "cargo", Name: "CARGO_HTTP_CAINFO", Kind: Bundle, Source: "https://doc.rust-lang.org/cargo/reference/config.html#httpcainfo"},
-	{Client: "java", Name: "JAVA_TOOL_OPTIONS", Kind: JavaBundle, Source: "https://docs.oracle.com/en/java/javase/21/security/java-secure-socket-extension-jsse-reference-guide.html"},
+	{Client: "requests", Name: "REQUESTS_CA_BUNDLE", Kind: Bundle,
+		Source: "https://requests.readthedocs.io/en/latest/user/advanced/#ssl-cert-verification"},
+	{Client: "python", Name: "SSL_CERT_FILE", Kind: Bundle,
+		Source: "https://docs.python.org/3/library/ssl.html#ssl.get_default_verify_paths"},
+	{Client: "go", Name: "SSL_CERT_FILE", Kind: Bundle, Only: ir.Linux,
+		Source: "https://pkg.go.dev/crypto/x509#SystemCertPool"},
+	{Client: "cargo", Name: "CARGO_HTTP_CAINFO", Kind: Bundle,
+		Source: "https://doc.rust-lang.org/cargo/reference/config.html#httpcainfo"},
+	{Client: "java", Name: "JAVA_TOOL_OPTIONS", Kind: JavaBundle,
+		Source: "https://docs.oracle.com/en/java/javase/21/security/java-secure-socket-extension-jsse-reference-guide.html"},
 	{Client: "gradle", Name: "JAVA_TOOL_OPTIONS", Kind: JavaBundle, Source: gradleDoc},
 }
 
@@ -117,7 +127,7 @@ const (
 type Setup struct {
 	// Proxy is nil where connections reach the proxy by themselves.
 	Proxy *url.URL
-	// PEM and PKCS12 are files with the authorities of the host and that of the run, empty where
+	// PEM and PKCS12 are files with the authorities of the host and of the run, empty where
 	// nothing is inspected. Most clients take them instead of their own.
 	PEM, PKCS12 string
 }
@@ -165,7 +175,8 @@ func (v *Variable) value(s Setup) string {
 	case JavaProxy:
 		var options []string
 		for _, scheme := range []string{"http", "https"} {
-			options = append(options, "-D"+scheme+".proxyHost="+s.Proxy.Hostname(), "-D"+scheme+".proxyPort="+s.Proxy.Port())
+			options = append(options, "-D"+scheme+".proxyHost="+s.Proxy.Hostname(),
+				"-D"+scheme+".proxyPort="+s.Proxy.Port())
 		}
 		return strings.Join(options, " ")
 	case Bundle:
@@ -177,7 +188,7 @@ func (v *Variable) value(s Setup) string {
 	}
 }
 
-// quote writes a word of JAVA_TOOL_OPTIONS, where either kind of quotes keeps the other one.
+// quote writes a word of JAVA_TOOL_OPTIONS, where either kind of quotes keeps the other.
 func quote(s string) string {
 	if strings.Contains(s, `"`) {
 		return "'" + s + "'"

@@ -1,5 +1,6 @@
-// Package credential reads the secrets that the egress proxy puts into requests, and makes what
-// tools have in their place. It runs outside of the sandbox, before the tool starts.
+// Package credential reads the secrets that the egress proxy puts into requests, and makes the
+// stand-ins that tools have in their place. It runs outside of the sandbox, before the tool
+// starts.
 package credential
 
 import (
@@ -51,7 +52,8 @@ func (h *Host) Reach(v *ir.View, b *ir.Bindings) {
 	h.Writable = func(path string) bool { return may(path, ir.Create, ir.Update, ir.Delete) }
 }
 
-// Source names where the value of a credential comes from. Rules with one source share a value.
+// Source names where the value of a credential comes from. Rules with the same source share a
+// value.
 func Source(c *ir.Credential) string {
 	switch {
 	case c.Env != "":
@@ -64,7 +66,7 @@ func Source(c *ir.Credential) string {
 }
 
 // All extracts the values that rules need, by their sources. A value that cannot be had is an
-// error: a request without it would be another one than the policy's author meant.
+// error: a request without it would not be the request that the policy's author meant.
 func All(ctx context.Context, rules []ir.NetRule, h Host) (map[string]Secret, error) {
 	out := map[string]Secret{}
 	for i := range rules {
@@ -84,8 +86,9 @@ func All(ctx context.Context, rules []ir.NetRule, h Host) (map[string]Secret, er
 	return out, nil
 }
 
-// Environ changes the variables of a tool: those from which rules take values have the stand-ins,
-// whether or not an env rule forwards them, and so has each other variable that shows a value.
+// Environ changes the variables of a tool: variables from which rules take values have the
+// stand-ins, whether or not an env rule forwards them, and so has each other variable that shows
+// a value.
 func Environ(env []string, rules []ir.NetRule, secrets map[string]Secret) []string {
 	out := slices.Clone(env)
 	for _, s := range secrets {
@@ -145,8 +148,10 @@ func check(value []byte) error {
 		return fmt.Errorf("found fewer than %d bytes, which could be guessed", minValue)
 	case len(value) > maxValue:
 		return bounded.TooLarge(maxValue)
-	case value[0] == ' ' || value[len(value)-1] == ' ' || bytes.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
-		return errors.New("found a character that no header carries: expected printable ASCII, without spaces around it")
+	case value[0] == ' ' || value[len(value)-1] == ' ' ||
+		bytes.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
+		return errors.New("found a character that no header carries: " +
+			"expected printable ASCII, without spaces around it")
 	}
 	return nil
 }

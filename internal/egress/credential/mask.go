@@ -29,7 +29,7 @@ func (s Secret) Mask(users ...string) *Mask {
 			m.forms = append(m.forms, f)
 		}
 	}
-	// A longer one may hold a shorter one.
+	// A longer form may hold a shorter form.
 	slices.SortStableFunc(m.forms, func(a, b form) int { return len(b.value) - len(a.value) })
 	for i, f := range m.forms {
 		m.begin[f.value[0]] = append(m.begin[f.value[0]], i)
@@ -60,8 +60,8 @@ func encodings(users []string) []func([]byte) string {
 	return out
 }
 
-// within is the part of an encoded text that a value in it determines alone, with a number of
-// bytes before it that leaves a remainder of 3.
+// within is the part of an encoded text that a value in it determines by itself, with a number
+// of bytes before it that leaves a remainder of 3.
 func within(alphabet *base64.Encoding, before int, b []byte) string {
 	text := append(make([]byte, before, before+len(b)), b...)
 	return alphabet.EncodeToString(text)[(before*8+5)/6 : len(text)*8/6]

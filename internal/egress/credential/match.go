@@ -28,7 +28,7 @@ type trail struct {
 
 	runs  [kinds][]int32 // where runs end that begin at a cell, and whether they have a break
 	known [kinds]bool    // of this layer
-	// first has where the marks of a run stand at or behind a cell of it, plus one, by the order of marks.
+	// first has where the marks of a run stand at or behind a cell of it, plus 1, by the order of marks.
 	first [][len(marks)]int32
 	path  []step // of the run that is looked at
 	light []bool // cells that do not count
@@ -53,7 +53,7 @@ func (t *trail) deeper(b []byte, depth int, changed bool) (more bool) {
 }
 
 // follow looks for a form that begins at a cell. All readings are followed at once: their number does not grow with
-// the form, since those that end at one place are one.
+// the form, since readings that end at the same place count once.
 func (t *trail) follow(at int, f form) (last int, ok bool) {
 	t.steps = t.steps[:0]
 	t.step(at, f.value[0], -1, 0)
@@ -117,7 +117,8 @@ func (t *trail) stands(at int, want byte) bool {
 	return at < len(t.text) && t.text[at].c == want && !escapes(want) && want != ' '
 }
 
-// step adds the readings of a place that are the wanted byte, unless one of this level ends at the same place.
+// step adds the readings of a place that are the wanted byte, unless a reading of this level ends at the same
+// place.
 func (t *trail) step(at int, want byte, before, level int) {
 	if at >= len(t.text) {
 		return

@@ -13,7 +13,7 @@ var holding = func(hold time.Duration) (<-chan time.Time, func() bool) {
 	return t.C, t.Stop
 }
 
-// An Answer is the body of one.
+// An Answer is the body of an answer.
 type Answer struct {
 	Body io.ReadCloser
 	// Size is how many bytes it has, -1 if nothing says so.

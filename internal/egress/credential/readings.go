@@ -27,8 +27,8 @@ func plain(out []cell, b []byte) []cell {
 	return out
 }
 
-// decoded takes one layer of escapes away. Those that are no more than a likely guess stay: a plus sign and an equals
-// sign are parts of values.
+// decoded takes one layer of escapes away. Escapes that are no more than a likely guess stay: a plus sign and an
+// equals sign are parts of values.
 func decoded(out, s []cell) (_ []cell, changed bool) {
 	for i := 0; i < len(s); {
 		if s[i].c == '%' || s[i].c == '\\' || s[i].c == '&' {
@@ -88,7 +88,7 @@ func readings(out []reading, s []cell, i int) []reading {
 	return out
 }
 
-// control reads the escapes of C, and those of CSS for breaks by their numbers.
+// control reads the escapes of C, and the escapes of CSS for breaks by their numbers.
 func control(c byte) (byte, bool) {
 	switch c {
 	case 'n', 'a', 'A':

@@ -13,12 +13,13 @@ const (
 	kinds
 )
 
-// marks are the bytes that belong to a run and are parts of values as well: before a line break those of
-// quoted-printable and of shells, and the plus sign for a blank.
+// marks are the bytes that belong to a run and are parts of values as well: before a line break the
+// marks of quoted-printable and of shells, and the plus sign for a blank.
 // See decision D116.
 const marks = "=\\+"
 
-// mark is where the first byte of a run is that may be the value's: those behind it then belong to the rest of the run.
+// mark is where the first byte of a run is that may be the value's: the bytes behind it then belong to the rest of the
+// run.
 func (t *trail) mark(kind, i int, want byte) (at int, ok bool) {
 	m := strings.IndexByte(marks, want)
 	if m < 0 || kind != likely {

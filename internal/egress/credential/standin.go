@@ -23,7 +23,7 @@ func (s Secret) Wipe() { clear(s.Value) }
 
 // NewSecret makes a stand-in of the shape of a value: of its length and its classes of
 // characters, with the prefix by which services mark kinds of tokens, and a token of JSON where
-// it is one. Clients check such shapes. See decision D116.
+// the value is a token. Clients check such shapes. See decision D116.
 func NewSecret(value []byte) (Secret, error) {
 	out := Secret{Value: value, StandIn: bytes.Clone(value)}
 	secret := out.StandIn[mark(value):]
@@ -67,11 +67,11 @@ func mark(value []byte) (n int) {
 	return n
 }
 
-// classes are the characters of which each is replaced by one of its kind.
+// classes are the characters of which each is replaced by another of its kind.
 var classes = []string{"abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"}
 
-// scramble replaces letters and digits by random ones. The rest stays, so that encodings of the
-// result have the length of those of the value.
+// scramble replaces letters and digits by random letters and digits. The rest stays, so that
+// encodings of the result are as long as encodings of the value.
 func scramble(b []byte) error {
 	random := make([]byte, len(b))
 	if _, err := rand.Read(random); err != nil {
@@ -112,8 +112,8 @@ func jwt(value []byte) (head, payload, signature int) {
 	return head, payload, payload + 1
 }
 
-// claims replaces the payload of a token by one of the same length that has the times of the
-// original, which clients check, and none of its other claims.
+// claims replaces the payload of a token by a payload of the same length that has the times of
+// the original, which clients check, and none of its other claims.
 func claims(payload []byte) ([]byte, error) {
 	text, err := base64.RawURLEncoding.DecodeString(string(payload))
 	if err != nil {

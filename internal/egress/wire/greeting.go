@@ -20,5 +20,6 @@ const User = "accessc"
 
 // URL is the proxy as variables of clients name it.
 func (g Greeting) URL() *url.URL {
-	return &url.URL{Scheme: "http", User: url.UserPassword(User, g.Token), Host: "127.0.0.1:" + strconv.Itoa(int(g.Port))}
+	return &url.URL{Scheme: "http", User: url.UserPassword(User, g.Token),
+		Host: "127.0.0.1:" + strconv.Itoa(int(g.Port))}
 }

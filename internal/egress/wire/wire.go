@@ -79,8 +79,8 @@ type Packet struct {
 	Kind Kind
 	// ID joins an answer to its question.
 	ID uint64
-	// Want is the address that the tool named, From the local one that it will come from. In
-	// Hello they are the listeners for IPv4 and IPv6; the second may be invalid.
+	// Want is the address that the tool named, From the local address that it will come from.
+	// In Hello they are the listeners for IPv4 and IPv6; the second may be invalid.
 	Want, From netip.AddrPort
 	// Blocking is set where the caller waits for the host to answer.
 	Blocking bool
@@ -160,7 +160,7 @@ func Parse(b []byte) (p Packet, err error) {
 	return p, nil
 }
 
-// address reads an address; the unspecified one with port 0 stands for none.
+// address reads an address; the unspecified address with port 0 stands for none.
 func address(b []byte) netip.AddrPort {
 	a := netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[:16])).Unmap(), binary.LittleEndian.Uint16(b[16:]))
 	if a.Port() == 0 && a.Addr() == netip.IPv6Unspecified() {

@@ -8,7 +8,8 @@ import (
 )
 
 // ahead is a place for a ruleset that was made while an earlier tool of the plan ran. It has the rules on kept places
-// alone, of which the watch says whether their paths still lead to them, and no directory of a run. One start takes it, or none within a while.
+// alone, of which the watch says whether their paths still lead to them, and no directory of a run. One start takes it,
+// or none within a while.
 // See decision D305.
 type ahead struct {
 	mu     sync.Mutex
@@ -74,25 +75,4 @@ func (a *ahead) close() {
 	a.closed = true
 	a.mu.Unlock()
 	a.drop()
-}
-
-// lay makes a ruleset for the next start of the plan. Where that fails, the start makes its own.
-func (r *run) lay() {
-	if r.ahead == nil || !r.ahead.wants() {
-		return
-	}
-	turn := r.site.turn()
-	if turn == 0 {
-		return
-	}
-	b, err := r.begin()
-	if err != nil {
-		return
-	}
-	b.turn = turn
-	if b.paths, err = r.site.places.fill(b, b.paths, turn, true); err != nil {
-		_ = unix.Close(b.fd)
-		return
-	}
-	r.ahead.put(b)
 }

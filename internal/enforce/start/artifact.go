@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/files/wholefile"
@@ -192,14 +190,15 @@ func (m *manifest) forbidden(e manifestEntry) (bool, error) {
 		}
 		policy = with[0].Policy
 	}
-	return gjson.Get(string(policy), "constraints.forbidden").Bool(), nil
+	v := policy.Get("constraints", "forbidden")
+	return v.Type != strictjson.Null && v.Type != strictjson.False, nil
 }
 
 // named are the entries of a name.
 func (m *manifest) named(name string) ([]manifestEntry, error) {
 	var out []manifestEntry
 	for _, tool := range m.Tools {
-		if gjson.Get(string(tool), "name").String() != name {
+		if tool.Get("name").Str != name {
 			continue
 		}
 		var e manifestEntry

@@ -10,8 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
@@ -86,11 +84,8 @@ func (c *Call) check() error {
 		if len(o.value) == 0 {
 			continue
 		}
-		if !gjson.ValidBytes(o.value) || jsonrpc.Deep(o.value) {
-			return fmt.Errorf("%s take a JSON object", o.name)
-		}
-		v := gjson.ParseBytes(o.value)
-		if !v.IsObject() {
+		v, err := strictjson.Parse(string(o.value))
+		if err != nil || !v.IsObject() {
 			return fmt.Errorf("%s take a JSON object", o.name)
 		}
 		if err := jsonrpc.Strings(v, "", func(string, string) {}); err != nil {
@@ -175,16 +170,11 @@ func (c *Call) member(name string) (text string, missing error, ok bool) {
 
 // valueOf is the value of a member of an object, by its whole name.
 func valueOf(object json.RawMessage, key string) (text string, ok bool) {
-	gjson.ParseBytes(object).ForEach(func(k, v gjson.Result) bool {
-		if ok = k.Str == key; ok {
-			text = v.Raw
-			if v.Type == gjson.String {
-				text = v.Str
-			}
-		}
-		return !ok
-	})
-	return text, ok
+	v := strictjson.Raw(object).Get(key)
+	if v.Type == strictjson.String {
+		return v.Str, true
+	}
+	return v.Raw, v.Exists()
 }
 
 // compact is an object on one line, {} for none.

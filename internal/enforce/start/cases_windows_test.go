@@ -65,7 +65,7 @@ func (p *place) contained(rules []string, change func(*ir.Tool), words ...string
 	return p.attempt(p.prepared(rules, change, words...))
 }
 
-func (p *place) prepared(rules []string, change func(*ir.Tool), words ...string) *run {
+func (p *place) prepared(rules []string, change func(*ir.Tool), words ...string) *starting {
 	p.t.Helper()
 	exe := p.copyOf(`bin\probe.exe`)
 	r := p.run(p.spec(func(tool *ir.Tool) {
@@ -80,7 +80,7 @@ func (p *place) prepared(rules []string, change func(*ir.Tool), words ...string)
 	return r
 }
 
-func (p *place) attempt(r *run) outcome {
+func (p *place) attempt(r *starting) outcome {
 	p.t.Helper()
 	var status uint32
 	var err error

@@ -145,18 +145,21 @@ func (g *group) set(settings map[string]string) error {
 // enforces reports whether the group enforces a limit.
 func (g *group) enforces(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
+// killed reports whether the kernel has killed processes of the group for its memory
+// (cgroup-v2.rst, memory.events).
+func (g *group) killed() bool {
+	events, _ := os.ReadFile(g.dir + "/memory.events")
+	return slices.ContainsFunc(strings.Split(string(events), "\n"), func(l string) bool {
+		n, counts := strings.CutPrefix(l, "oom_kill ")
+		return counts && n != "0"
+	})
+}
+
 // remove kills the processes left in the group and removes it.
 func (g *group) remove() {
 	if g != nil && !g.joined {
 		endGroup(g.dir, true)
 	}
-}
-
-// discard removes the group and directories of a run that did not start, or whose end this
-// process sees.
-func (r *run) discard() {
-	r.group.remove()
-	r.site.remove(&r.directories)
 }
 
 // endGroup removes the group of a run when it is empty: after killing its processes (Linux

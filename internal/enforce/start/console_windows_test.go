@@ -119,7 +119,7 @@ func converses(t *testing.T, talk func(c *console, text *heard), words ...string
 			t.Error(err)
 		}
 	}()
-	tool, err := r.suspended()
+	tool, err := r.suspended(r.container)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ var errNotPassed = errors.New("no descriptor of this number was passed on, open 
 // descriptor duplicates a descriptor that the caller has passed on. Those that this process has
 // opened itself are closed at execve and so none of them. A file that a tool could write is refused as
 // under a path.
-func (r *run) descriptor(n int) (*os.File, error) {
+func (o *outputs) descriptor(n int) (*os.File, error) {
 	flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0)
 	mode, err1 := unix.FcntlInt(uintptr(n), unix.F_GETFL, 0)
 	var st unix.Stat_t
@@ -36,8 +36,8 @@ func (r *run) descriptor(n int) (*os.File, error) {
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 		if name, err := os.Readlink(link); err == nil {
-			if by := r.writes(name); by != "" {
-				return nil, errors.New(r.spec.Tool + " may write to " + name + " by " + by)
+			if by := o.writes(name); by != "" {
+				return nil, errors.New(o.spec.Tool + " may write to " + name + " by " + by)
 			}
 		}
 	case unix.S_IFIFO:

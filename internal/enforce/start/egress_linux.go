@@ -20,44 +20,44 @@ type egress struct {
 	control int
 }
 
-// startEgress starts the egress proxy of the run, if the policy names hosts: a process of its
+// startEgress starts the egress proxy of a run, if the policy names hosts: a process of its
 // own, so that one process parses the tool's requests and another judges its calls. It ends when its
 // end of the control socket closes.
 // See decision D121.
-func (r *run) startEgress() error {
+func startEgress(r *run) (*egress, error) {
 	if !r.supervised || !r.spec.Supervision.Egress || r.spec.Supervision.Judged == nil {
-		return nil
+		return nil, nil
 	}
 	p, err := newProxied(r.req, r.spec.Supervision.Judged.Policy, &r.launch, r.tmp, ir.Linux)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	setup, err := sealed(&p.setup)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer setup.Close()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "control")
 	defer theirs.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		_ = unix.Close(pair[0])
-		return err
+		return nil, err
 	}
 	defer null.Close()
 	process, err := os.StartProcess("/proc/self/exe", r.site.words(wire.Command), &os.ProcAttr{
-		Dir: "/", Env: ofProxy(r.req.Environ), Files: []*os.File{null, null, os.Stderr, theirs, setup}, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: "/", Env: ofProxy(r.req.Environ), Files: []*os.File{null, null, os.Stderr, theirs, setup},
+		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		_ = unix.Close(pair[0])
-		return err
+		return nil, err
 	}
-	r.egress = &egress{proxied: p, process: process, control: pair[0]}
-	return nil
+	return &egress{proxied: p, process: process, control: pair[0]}, nil
 }
 
 // sealed is a file in memory with a document.

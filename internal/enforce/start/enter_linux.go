@@ -77,7 +77,7 @@ func enter(canary, dir string, pwd bool, limitText, file string, argv []string) 
 
 // setLimits sets the limits of a tool that this process is about to become.
 func setLimits(list []backends.Limit) error {
-	set, err := limits(list, inherited.Files())
+	set, err := rlimits(list, inherited.Files())
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,6 @@ package start
 import (
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/windows"
@@ -34,70 +32,6 @@ type identity struct {
 }
 
 var errAbsent = errors.New("not there")
-
-// wanted are the entries of a specification and those of the programs that it lists,
-// in the order of the tree.
-func (r *run) wanted() []winjob.Entry {
-	out := slices.Clone(r.spec.Files.Entries)
-	for _, p := range r.spec.Programs {
-		if p.File == "" || len(p.Grants) == 0 {
-			continue
-		}
-		i := slices.IndexFunc(out, func(e winjob.Entry) bool { return strings.EqualFold(e.Path, p.File) })
-		if i < 0 {
-			out = append(out, winjob.Entry{Path: p.File, DACL: winjob.DACLGrant, Grants: p.Grants, Absent: winjob.AbsentSkip})
-			continue
-		}
-		for _, g := range p.Grants {
-			if !slices.Contains(out[i].Grants, g) {
-				out[i].Grants = append(slices.Clone(out[i].Grants), g)
-			}
-		}
-	}
-	for i := range out {
-		if rest, ok := strings.CutPrefix(out[i].Path, "${tmp}"); ok {
-			out[i].Path = r.tmp + rest
-		}
-	}
-	return out
-}
-
-// hold opens every object with an entry and refuses those that cannot carry one.
-func (r *run) hold() error {
-	for _, e := range r.wanted() {
-		o, err := r.open(e)
-		switch {
-		case errors.Is(err, errAbsent) && e.Absent == winjob.AbsentSkip:
-			continue
-		case errors.Is(err, errAbsent):
-			return failed("%s does not exist, and a file that appears there would have the grants of the directory above: "+
-				"make it, an empty file will do, or drop the rule %s", e.Path, e.Rule)
-		case err != nil:
-			return failed("%s: %w", e.Path, err)
-		}
-		r.objects = append(r.objects, o)
-	}
-	return nil
-}
-
-// open opens the object of an entry.
-func (r *run) open(e winjob.Entry) (*object, error) {
-	if e.Absent == winjob.AbsentCreate {
-		if err := os.MkdirAll(e.Path, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	h, err := openHeld(e.Path, r.spec.Files.Hold)
-	if err != nil {
-		return nil, err
-	}
-	o := &object{entry: e, handle: h}
-	if err := o.examine(); err != nil {
-		_ = windows.CloseHandle(h)
-		return nil, err
-	}
-	return o, nil
-}
 
 // openHeld opens a path as it stands, and not the target of a reparse point there.
 func openHeld(path string, hold winjob.Hold) (windows.Handle, error) {
@@ -249,35 +183,4 @@ func setList(h windows.Handle, l winjob.List) error {
 		return fmt.Errorf("its access list: %w", err)
 	}
 	return nil
-}
-
-// grant changes the lists, the deepest first: a directory that is cut off from those above is
-// cut off before anything is granted there. grant reads each list back, since some systems take
-// a list and keep another.
-func (r *run) grant() error {
-	for _, o := range slices.Backward(r.objects) {
-		want, err := o.list.With(o.entry, r.spec.Files, o.dir, r.container.sid.String())
-		if err != nil {
-			return failed("%w", err)
-		}
-		if err := setList(o.handle, want); err != nil {
-			return failed("%s: %w", o.entry.Path, err)
-		}
-		have, err := listOf(o.handle)
-		if err != nil {
-			return failed("%s: %w", o.entry.Path, err)
-		}
-		if !have.Holds(want, append([]string{r.container.sid.String()}, r.spec.Files.Strip...)...) {
-			return failed("%s: the access list does not come back as it was set", o.entry.Path)
-		}
-	}
-	return nil
-}
-
-// release closes the objects.
-func (r *run) release() {
-	for _, o := range r.objects {
-		_ = windows.CloseHandle(o.handle)
-	}
-	r.objects = nil
 }

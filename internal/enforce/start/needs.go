@@ -63,6 +63,8 @@ type means struct {
 	last       int // the last feature level that is known
 }
 
+func unsupervised(backends.Row) bool { return false }
+
 // unmet returns the requirements that a host does not meet, one entry per gap.
 func (m means) unmet(needs []backends.Row, h Host) ([]Gap, error) {
 	var open ir.Ledger

@@ -18,7 +18,7 @@ func TestPassedForWriting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := (&run{}).descriptor(fd)
+		f, err := (&outputs{run: &run{}}).descriptor(fd)
 		if (err == nil) != want {
 			t.Errorf("opened with %d: %v", mode, err)
 		}
@@ -34,7 +34,7 @@ func TestNoCoreFiles(t *testing.T) {
 	for _, needs := range [][]backends.Row{nil, {{Gap: string(ir.GapCommandsEnvs)}}} {
 		spec := &landlock.Spec{}
 		spec.Needs = needs
-		c, err := (&run{spec: spec, site: ownSite(), req: &Request{}}).child()
+		c, err := newStarting(&run{settled: settled{spec: spec}, site: ownSite(), req: &Request{}}).child()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,9 @@
 package start
 
 import (
-	"errors"
-
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/enforce/supervisor"
-	"github.com/accessc/accessc/ir"
 )
 
 // dropPrivileges removes from this thread the descriptors and capabilities that the tool must
@@ -40,27 +36,4 @@ func dropCapabilities() error {
 		}
 	}
 	return supervisor.ClearCapabilities()
-}
-
-// rlimit is the resource and value of a limit, times rounded up to seconds; -1 for one that is
-// none of setrlimit(2)'s.
-func rlimit(l backends.Limit) (resource int, value uint64, err error) {
-	switch l.Kind {
-	case ir.LimitMemory.String():
-		return unix.RLIMIT_AS, l.Value, nil
-	case ir.LimitProcesses.String():
-		return unix.RLIMIT_NPROC, l.Value, nil
-	case ir.LimitCPUTime.String():
-		return unix.RLIMIT_CPU, (l.Value + 999) / 1000, nil
-	case ir.LimitOpenFiles.String():
-		return unix.RLIMIT_NOFILE, l.Value, nil
-	case ir.LimitFileSize.String():
-		return unix.RLIMIT_FSIZE, l.Value, nil
-	case ir.LimitWallTime.String():
-		// This one needs a process that waits: the supervisor, unless the requirement was
-		// accepted.
-		return -1, 0, nil
-	default:
-		return -1, 0, errors.New("unknown limit " + l.Kind)
-	}
 }

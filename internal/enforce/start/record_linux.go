@@ -18,8 +18,16 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// records are the documents about a run.
+type records struct {
+	*outputs
+	limits      *limits
+	program     *program
+	supervision *supervision
+}
+
 // write writes the record of a run that has ended, if requested.
-func (r *run) write(status syscall.WaitStatus, ended time.Time, log *denial.Log, limit *backends.Limit) {
+func (r *records) write(status syscall.WaitStatus, ended time.Time, log *denial.Log, limit *backends.Limit) {
 	if r.record == nil {
 		return
 	}
@@ -42,11 +50,8 @@ func (r *run) write(status syscall.WaitStatus, ended time.Time, log *denial.Log,
 	r.put(doc)
 }
 
-// observes reports whether the operations of the run are kept for its end.
-func (r *run) observes() bool { return r.evidence != nil || r.record != nil && r.req.Trace }
-
 // accesses are the operations of a traced run that the policy has judged.
-func (r *run) accesses(log *denial.Log) recorded.Accesses {
+func (r *records) accesses(log *denial.Log) recorded.Accesses {
 	var out recorded.Accesses
 	size := 0
 	lost := log.Each(func(d *denial.Denial, times int, granted bool) {
@@ -58,7 +63,9 @@ func (r *run) accesses(log *denial.Log) recorded.Accesses {
 		}
 		b := d.Roots
 		if out.Roots == nil {
-			out.Roots = &recorded.Roots{Workspace: b.Workspace, Home: b.Home, Temp: b.Temp, UserHome: r.userHome(), External: b.External}
+			out.Roots = &recorded.Roots{
+				Workspace: b.Workspace, Home: b.Home, Temp: b.Temp, UserHome: r.userHome(), External: b.External,
+			}
 		}
 		x, ok := recorded.Of(d.Operation, d.Wants, b)
 		if !ok {
@@ -73,7 +80,7 @@ func (r *run) accesses(log *denial.Log) recorded.Accesses {
 }
 
 // userHome is the canonical home of the user who started the run; empty where there is none.
-func (r *run) userHome() string {
+func (r *records) userHome() string {
 	for _, v := range r.req.Environ {
 		if home, ok := strings.CutPrefix(v, "HOME="); ok && filepath.IsAbs(home) {
 			if real, err := filepath.EvalSymlinks(home); err == nil {
@@ -85,7 +92,7 @@ func (r *run) userHome() string {
 }
 
 // notRecorded writes the record of a run that did not start, and returns the reason.
-func (r *run) notRecorded(err error) error {
+func (r *records) notRecorded(err error) error {
 	if err != nil && r.record != nil {
 		doc := r.document(time.Now())
 		doc.NotStarted = err.Error()
@@ -94,8 +101,23 @@ func (r *run) notRecorded(err error) error {
 	return err
 }
 
+// evidenced writes the operations that the run has used and was refused, if requested. It leaves
+// nothing of a document that does not fit.
+func (r *records) evidenced(log *denial.Log, status syscall.WaitStatus, ended time.Time) {
+	if r.evidence == nil {
+		return
+	}
+	kept := denial.Kept{Tool: r.spec.Tool, Status: exitStatus(status), Traced: r.traced}
+	text := log.Evidence(denial.Evidence{Kept: kept, Command: r.program.command()}, ended)
+	if _, err := r.evidence.Write(text); err != nil {
+		_ = r.evidence.Truncate(0)
+		_, _ = os.Stderr.WriteString("accessc: --evidence: " + visible.Message(err.Error()) + "\n")
+	}
+	_ = r.evidence.Close()
+}
+
 // put writes the document at once; it leaves nothing of one that does not fit.
-func (r *run) put(doc *Record) {
+func (r *records) put(doc *Record) {
 	data, err := backends.JSON(doc)
 	if err == nil {
 		_, err = r.record.Write(visible.Bytes(data))
@@ -109,27 +131,27 @@ func (r *run) put(doc *Record) {
 }
 
 // document is the record except for the tool's end.
-func (r *run) document(ended time.Time) *Record {
+func (r *records) document(ended time.Time) *Record {
 	ask := r.req.Record
 	if r.begun.IsZero() {
 		r.begun = ended
 	}
 	stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 	doc := &Record{
-		Format: RecordFormat, Version: RecordVersion, Accessc: ask.Accessc, Tool: r.spec.Tool, Workspace: r.spec.Workspace,
-		Policy: ask.Policy, Artifact: ask.Artifact, Begun: stamp(r.begun), Ended: stamp(ended),
-		Milliseconds: ended.Sub(r.begun).Milliseconds(), Host: r.host(), Supervised: r.supervised, Traced: r.req.Trace,
+		Format: RecordFormat, Version: RecordVersion, Accessc: ask.Accessc,
+		Tool: r.spec.Tool, Workspace: r.spec.Workspace, Policy: ask.Policy, Artifact: ask.Artifact, Begun: stamp(r.begun), Ended: stamp(ended),
+		Milliseconds: ended.Sub(r.begun).Milliseconds(), Host: r.host(), Supervised: r.supervised, Traced: r.traced,
 		Accepted: append([]string{}, r.accepted...), Limits: []RecordLimit{}, Cells: []RecordCell{},
 	}
 	for _, l := range r.spec.Limits {
-		means := r.limitMeans(l.Kind)
+		means := r.limits.means(l.Kind)
 		if means == "" {
 			means = "none"
 		}
 		doc.Limits = append(doc.Limits, RecordLimit{l.Kind, l.Value, means})
 	}
-	if r.session != nil {
-		doc.Live, doc.LiveLost = r.session.Events()
+	if r.supervision.session != nil {
+		doc.Live, doc.LiveLost = r.supervision.session.Events()
 	}
 	for _, row := range ask.Ledger.On(ir.Linux, r.abi) {
 		doc.Cells = append(doc.Cells, r.cell(row))
@@ -137,11 +159,12 @@ func (r *run) document(ended time.Time) *Record {
 	return doc
 }
 
-func (r *run) host() RecordHost {
+func (r *records) host() RecordHost {
 	var uts unix.Utsname
 	_ = unix.Uname(&uts)
 	return RecordHost{
-		System: "linux", Kernel: unix.ByteSliceToString(uts.Release[:]), Machine: unix.ByteSliceToString(uts.Machine[:]),
+		System: "linux",
+		Kernel: unix.ByteSliceToString(uts.Release[:]), Machine: unix.ByteSliceToString(uts.Machine[:]),
 		Landlock: ABI(), Applied: r.abi, Root: os.Geteuid() == 0,
 	}
 }
@@ -149,7 +172,7 @@ func (r *run) host() RecordHost {
 // cell says how a row of the ledger was enforced in this run. The supervisor enforces what the
 // ledger gives to it, and under a trace all that it judges; a cgroup enforces a limit that
 // the ledger calls weaker.
-func (r *run) cell(row ir.Row) RecordCell {
+func (r *records) cell(row ir.Row) RecordCell {
 	c := RecordCell{Row: backends.NewRow(row), Held: row.Is.Held(), Means: []string{}}
 	for _, a := range row.Aspects {
 		for _, m := range r.means(row, a) {
@@ -173,7 +196,7 @@ func (r *run) cell(row ir.Row) RecordCell {
 
 // means are the means that enforce an aspect; cell adds the supervisor where the ledger gives
 // the row to it.
-func (r *run) means(row ir.Row, a ir.Aspect) []string {
+func (r *records) means(row ir.Row, a ir.Aspect) []string {
 	switch row.Resource {
 	case ir.FS:
 		return []string{r.fileMeans(a)}
@@ -181,7 +204,7 @@ func (r *run) means(row ir.Row, a ir.Aspect) []string {
 		if r.opens(ir.GapNetHost) {
 			return []string{meansLandlock, meansSeccomp}
 		}
-		if r.egress != nil {
+		if r.supervision.egress != nil {
 			return []string{meansSeccomp, meansEgress}
 		}
 		return []string{meansSeccomp}
@@ -195,7 +218,7 @@ func (r *run) means(row ir.Row, a ir.Aspect) []string {
 	case ir.Limits:
 		var out []string
 		for _, kind := range row.Rules {
-			if m := r.limitMeans(string(kind)); m != "" {
+			if m := r.limits.means(string(kind)); m != "" {
 				out = append(out, m)
 			}
 		}
@@ -212,9 +235,10 @@ func (r *run) means(row ir.Row, a ir.Aspect) []string {
 
 // fileMeans is the means that enforces an aspect of files: Landlock knows no metadata and no
 // sockets.
-func (r *run) fileMeans(a ir.Aspect) string {
+func (r *records) fileMeans(a ir.Aspect) string {
 	judges := func(group string) bool {
-		return r.supervised && slices.ContainsFunc(r.spec.Supervision.Traps, func(t landlock.Trap) bool { return t.Group == group })
+		in := func(t landlock.Trap) bool { return t.Group == group }
+		return r.supervised && slices.ContainsFunc(r.spec.Supervision.Traps, in)
 	}
 	switch {
 	case a == ir.AspectMetadata && judges("metadata"), a == ir.AspectSocket && judges("sockets"):
@@ -223,19 +247,5 @@ func (r *run) fileMeans(a ir.Aspect) string {
 		return meansSeccomp
 	default:
 		return meansLandlock
-	}
-}
-
-// limitMeans is the means that enforces a limit, empty for none.
-func (r *run) limitMeans(kind string) string {
-	switch {
-	case r.group.enforces(kind):
-		return meansCgroup
-	case kind != ir.LimitWallTime.String():
-		return meansRlimit
-	case r.supervised:
-		return meansSupervisor
-	default:
-		return ""
 	}
 }

@@ -44,9 +44,10 @@ func TestRecordSaysWhatIsHeld(t *testing.T) {
 		if err != nil {
 			return
 		}
-		r := &run{req: &req, spec: spec, abi: h.ABI, terms: terms, group: g}
+		s := newStarting(&run{req: &req, settled: settled{spec: spec, abi: h.ABI, terms: terms}})
+		s.limits.group = g
 		unenforced := map[string]bool{}
-		for _, c := range r.document(r.begun).Cells {
+		for _, c := range s.records.document(s.begun).Cells {
 			if !c.Held {
 				unenforced[c.Gap] = true
 			}

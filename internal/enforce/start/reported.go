@@ -49,8 +49,8 @@ func (r *Report) state(name string) State {
 	return Missing
 }
 
-// UnmetBy returns the gaps that a tool's ledger has on a host of any system, one entry per name. Causes are told by their
-// identifiers.
+// UnmetBy returns the gaps that a tool's ledger has on a host of any system, one entry per name. Causes are told by
+// their identifiers.
 func UnmetBy(p ir.Platform, h Host, needs []backends.Row) ([]Gap, error) {
 	m := means{
 		supervises: func(n backends.Row) bool { return n.Is == ir.Supervised.String() },

@@ -1,10 +1,7 @@
 package start
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/accessc/accessc/internal/enforce/live"
@@ -64,8 +61,8 @@ type Request struct {
 	Started func()
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
-	// Ended, if not nil, is called with the status of the tool, for which this process stays. On macOS accessc becomes the
-	// tool, and it is not called.
+	// Ended, if not nil, is called with the status of the tool, for which this process stays. On macOS accessc becomes
+	// the tool, and it is not called.
 	Ended func(status int)
 }
 
@@ -88,49 +85,3 @@ type Ask struct {
 	// Write writes operations to the local layer, nil where there is none to write to.
 	Write func([]ir.Operation) error
 }
-
-// Exit codes of a start that failed, as shells have them.
-const (
-	CodeFailed      = 125
-	CodeNotRunnable = 126
-	CodeNotFound    = 127
-)
-
-// Error is a start that failed. The tool did not run.
-type Error struct {
-	Code int
-	Err  error
-	// Unmet are the gaps of this host, for an error that is about them.
-	Unmet []Gap
-	// Remedy is the choice of a person, in place of gaps to accept; empty without a choice.
-	Remedy string
-}
-
-// Error implements error.
-func (e *Error) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "not started: %v", e.Err)
-	for _, n := range e.Unmet {
-		fmt.Fprintf(&b, "\n  %-16s %s", n.Name, n.Why)
-	}
-	if e.Remedy != "" {
-		b.WriteString("\n  " + e.Remedy)
-	}
-	if e.Remedy != "" || len(e.Unmet) == 0 {
-		return b.String()
-	}
-	b.WriteString("\n  to start without them:")
-	for _, n := range e.Unmet {
-		b.WriteString(" --accept " + string(n.Name))
-	}
-	return b.String()
-}
-
-// Unwrap implements the errors convention.
-func (e *Error) Unwrap() error { return e.Err }
-
-func failed(format string, args ...any) *Error {
-	return &Error{Code: CodeFailed, Err: fmt.Errorf(format, args...)}
-}
-
-var errPortable = errors.New("the specification is portable; build it with --resolve on this host")

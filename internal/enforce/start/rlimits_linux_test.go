@@ -22,7 +22,7 @@ func TestLimitsAreHard(t *testing.T) {
 		{ir.LimitCPUTime, 1, 1, unix.RLIMIT_CPU}, {ir.LimitCPUTime, 1000, 1, unix.RLIMIT_CPU}, {ir.LimitCPUTime,
 			1001, 2, unix.RLIMIT_CPU},
 	} {
-		got, err := limits([]backends.Limit{{Kind: tt.kind.String(), Value: tt.value}}, syscall.Rlimit{Cur: 1024,
+		got, err := rlimits([]backends.Limit{{Kind: tt.kind.String(), Value: tt.value}}, syscall.Rlimit{Cur: 1024,
 			Max: 4096})
 		if err != nil || len(got) != 2 {
 			t.Fatal(got, err)

@@ -32,8 +32,9 @@ var (
 	errNoRoots = errors.New("this kernel does not tell mounts apart (statx(2), Linux 5.8), so the sandbox cannot be checked")
 )
 
-// expect opens the places of the options, none of them over a symbolic link, by the index of the option. The files are to stay open
-// until the tool has started, so that their numbers are not used again. Directories in memory below /dev are of the sandbox alone.
+// expect opens the places of the options, none of them over a symbolic link, by the index of the option. The files are
+// to stay open until the tool has started, so that their numbers are not used again. Directories in memory below /dev
+// are of the sandbox alone.
 func expect(options []bubblewrap.Option) (list []shown, open map[int]*os.File, err error) {
 	open = map[int]*os.File{}
 	sealed := map[string]bool{}
@@ -68,8 +69,9 @@ func expect(options []bubblewrap.Option) (list []shown, open map[int]*os.File, e
 	return list, open, nil
 }
 
-// byDescriptor replaces the names of places by the descriptors that they were opened as, in the order in which bwrap gets them. So it
-// shows what was opened, whatever is exchanged meanwhile. It takes none for devices, and none for places that are covered.
+// byDescriptor replaces the names of places by the descriptors that they were opened as, in the order in which bwrap
+// gets them. So it shows what was opened, whatever is exchanged meanwhile. It takes none for devices, and none for
+// places that are covered.
 func byDescriptor(options []bubblewrap.Option, open map[int]*os.File) (out []bubblewrap.Option, held []*os.File) {
 	for i, o := range options {
 		name := strings.TrimSuffix(o.Name, "-try")
@@ -115,9 +117,10 @@ func (s *shown) see(from string) (*os.File, error) {
 	return f, nil
 }
 
-// checkShown reads a list of mounts from a descriptor and compares it with the sandbox that this process is in. Each must be
-// at its place and a mount of its own. bwrap makes one for each, so none is left over that could show another file elsewhere.
-// The file and the mode of a mount stay as they are once nothing in the sandbox may mount (mount_namespaces(7)).
+// checkShown reads a list of mounts from a descriptor and compares it with the sandbox that this process is in. Each
+// must be at its place and a mount of its own. bwrap makes one for each, so none is left over that could show another
+// file elsewhere. The file and the mode of a mount stay as they are once nothing in the sandbox may mount
+// (mount_namespaces(7)).
 func checkShown(descriptor uintptr) error {
 	f := os.NewFile(descriptor, "places")
 	defer f.Close()
@@ -139,8 +142,8 @@ func checkShown(descriptor uintptr) error {
 	return nil
 }
 
-// mount returns the number of the mount that shows the file, or an error if its place is anything else than the root of a
-// mount as it must be.
+// mount returns the number of the mount that shows the file, or an error if its place is anything else than the root of
+// a mount as it must be.
 func (s *shown) mount() (id uint64, err error) {
 	fd, err := openNoLinks(s.Place, unix.O_PATH)
 	if err != nil {

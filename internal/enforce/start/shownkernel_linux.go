@@ -10,8 +10,9 @@ import (
 	"github.com/accessc/accessc/internal/host/hostview"
 )
 
-// closesKernels refuses a start whose ruleset would open a file system of the kernel that has been mounted below a grant since the
-// specification was made, or a mount that shows a place of the policy under another name. A start that compiles has such places as exceptions.
+// closesKernels refuses a start whose ruleset would open a file system of the kernel that has been mounted below a
+// grant since the specification was made, or a mount that shows a place of the policy under another name. A start that
+// compiles has such places as exceptions.
 // See decisions D362 and D441.
 func closesKernels(s *landlock.Spec, paths []landlock.Path) error {
 	if err := hostview.Listed(); err != nil {

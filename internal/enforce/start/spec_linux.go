@@ -1,12 +1,8 @@
 package start
 
 import (
-	"slices"
-
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/enforce/supervisor"
-	"github.com/accessc/accessc/internal/process/once"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -38,39 +34,3 @@ func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(
 
 // Asking changes a specification so that a supervisor makes all calls that can be granted.
 func Asking(s *Spec, t *ir.Tool, target backends.Target) error { return s.Ask(t, target) }
-
-// underSupervisor reports whether this process is supervised, which does not change.
-func underSupervisor() bool { return underSupervisorOnce.Get(supervisor.Supervised) }
-
-var underSupervisorOnce once.Value[bool]
-
-func settle(req *Request, h Host) (terms, error) {
-	l := req.Spec.Launch
-	s := req.Spec.Supervision
-	t, err := supervised(req.Spec).agree(req, &l, h)
-	if err == nil && !t.supervised && s != nil && len(s.Gaps) == 0 && !without(req, &l) {
-		// It is of use, and nothing depends on it.
-		t.supervised = h.Supervises && !underSupervisor()
-	}
-	if err != nil {
-		return t, err
-	}
-	if !t.supervised {
-		return t, closesKernels(req.Spec, req.Spec.Paths) // the ruleset knows files, not names
-	}
-	if err := closesKernels(req.Spec, s.Paths); err != nil {
-		return t, err
-	}
-	l.Needs = foldedNames(req.Spec)
-	names, err := means{unsupervised, landlock.Sentences, lastLevel}.agree(req, &l, Host{ABI: h.ABI})
-	t.accepted = append(t.accepted, names.accepted...)
-	return t, err
-}
-
-// without reports whether the caller or the policy does without a supervisor that answers calls on metadata alone:
-// they are refused then.
-// See decision D379.
-func without(req *Request, l *backends.Launch) bool {
-	gap := string(ir.GapFSMetadata)
-	return req.Spec.Supervision.Judges == (landlock.Judges{}) && (slices.Contains(req.Accept, gap) || slices.Contains(l.Accept, gap))
-}

@@ -56,10 +56,10 @@ func tried(w way) error {
 		return err
 	}
 	defer self.Close()
-	r := &run{spec: &Spec{Job: winjob.PlainJob()}}
+	t := &tool{run: &run{spec: &Spec{Job: winjob.PlainJob()}}}
 	// The only handle of the job: its end is that of the process.
-	defer func() { r.job.close() }()
-	p, err := r.create(w, self, command{file: exe, line: windows.ComposeCommandLine([]string{exe}), dir: filepath.Dir(exe), env: os.Environ()})
+	defer func() { t.job.close() }()
+	p, err := t.create(w, self, command{file: exe, line: windows.ComposeCommandLine([]string{exe}), dir: filepath.Dir(exe), env: os.Environ()})
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func updated() Finding {
 		"that it is attached to; a tool's own console is all that stands between it and yours", build, revision), "install the updates of the system"}
 }
 
-// atStart is the command by which an administrator has the system open NUL at each of its starts. The program runs with all
-// rights there, so it has to lie where administrators alone write.
+// atStart is the command by which an administrator has the system open NUL at each of its starts. The program runs with
+// all rights there, so it has to lie where administrators alone write.
 func atStart(exe, programs string) string {
 	where := ""
 	if programs == "" || !strings.HasPrefix(strings.ToLower(exe), strings.ToLower(programs)+`\`) {

@@ -89,12 +89,11 @@ func (p *place) spec(change func(*ir.Tool)) *Spec {
 }
 
 // run is a start at tier 0 in which the restrictions that Wine ignores are excused.
-func (p *place) run(spec *Spec, words ...string) *run {
-	return &run{
-		req:  &Request{Spec: spec, Args: words, Environ: os.Environ(), Messages: io.Discard},
-		spec: spec, launch: spec.Launch, journals: p.journals,
-		excuse: func(d doubt) bool { return onWine() && slices.Contains(wineIgnores, d.about) },
-	}
+func (p *place) run(spec *Spec, words ...string) *starting {
+	req := &Request{Spec: spec, Args: words, Environ: os.Environ(), Messages: io.Discard}
+	s := newStarting(&run{req: req, spec: spec, launch: spec.Launch}, p.journals)
+	s.excuse = func(d doubt) bool { return onWine() && slices.Contains(wineIgnores, d.about) }
+	return s
 }
 
 // output runs f with the standard output and error in a pipe, and returns the text written to
@@ -303,7 +302,7 @@ func TestPrivilegesGo(t *testing.T) {
 }
 
 // start does a run that must succeed.
-func (p *place) start(r *run) {
+func (p *place) start(r *starting) {
 	p.t.Helper()
 	if status, err := r.do(); err != nil || status != 0 {
 		p.t.Errorf("got %d, %v", status, err)

@@ -14,6 +14,34 @@ import (
 	"github.com/accessc/accessc/internal/files/rmtree"
 )
 
+// SweepCommand is the hidden command that removes the directory of a run.
+const SweepCommand = "__sweep"
+
+// survivors, behind the directory, has the command first kill the processes left of the run.
+const survivors = "survivors"
+
+// These start the words that name the cgroup of the run, its shared memory and the mark of
+// its processes.
+const (
+	ofGroup  = "group:"
+	ofShared = "shared:"
+	ofMark   = "mark:"
+)
+
+// beside are the words about a cgroup, shared memory and a mark, those left out that are empty.
+func beside(group, shared string, mark *supervisor.Mark) (out []string) {
+	if group != "" {
+		out = append(out, ofGroup+group)
+	}
+	if shared != "" {
+		out = append(out, ofShared+shared)
+	}
+	if mark != nil {
+		out = append(out, ofMark+mark.String())
+	}
+	return out
+}
+
 // Sweep removes the directory of a run that has ended. Further words name more to remove: the
 // processes left of the run, which are killed first, by their mark where it is given, its
 // shared memory and its cgroup.

@@ -1,101 +1,14 @@
 package start
 
 import (
-	"os"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/enforce/supervisor"
 	"github.com/accessc/accessc/internal/enforce/supervisor/clone"
 )
-
-// SweepCommand is the hidden command that removes the directory of a run.
-const SweepCommand = "__sweep"
-
-// survivors, behind the directory, has the command first kill the processes left of the run.
-const survivors = "survivors"
-
-// These start the words that name the cgroup of the run, its shared memory and the mark of
-// its processes.
-const (
-	ofGroup  = "group:"
-	ofShared = "shared:"
-	ofMark   = "mark:"
-)
-
-// sweepAfter leaves a process behind that waits until the tool is gone and then removes the
-// run's directory. It is cloned without an exit signal, so that the tool's wait(2) never sees
-// it (__WCLONE in wait(2)), in a session of its own, with no descriptor of the tool's. After
-// the wait it removes the files of an ordinary run by plain system calls, since the clone of a
-// Go process can do nothing else; where the tool has left more, it starts accessc anew for the
-// rest. A supervisor removes the directory itself: if the directory is still there when the
-// supervisor is gone, the supervisor was killed, and the sweeper kills its remaining processes,
-// too.
-// See decision D63.
-func (r *run) sweepAfter() error {
-	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(pidfd)
-	s := &sweeper{pidfd: uintptr(pidfd), home: -1, supervised: r.stays()}
-	if file := r.homeFile(); file != nil {
-		s.home = int(file.Fd())
-	}
-	s.waits(r.supervised && !r.ends().IsZero(), time.Until(r.ends()))
-	paths := map[string]**byte{
-		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.dir: &s.dir,
-	}
-	if r.group != nil {
-		paths[r.group.dir] = &s.group
-	}
-	argv, err := syscall.SlicePtrFromStrings(append(r.site.words(SweepCommand, r.dir), r.remains()...))
-	if err != nil {
-		return err
-	}
-	for path, at := range paths {
-		if *at, err = syscall.BytePtrFromString(path); err != nil {
-			return err
-		}
-	}
-	s.argv = &argv[0]
-	s.envv = &[]*byte{nil}[0]
-	r.sweeper = s
-	if e := s.clone(); e != 0 {
-		return e
-	}
-	return nil
-}
-
-// remains are the words that tell Sweep of processes and groups that may remain beside the directory.
-func (r *run) remains() []string {
-	var out []string
-	if r.stays() {
-		out = append(out, survivors)
-	}
-	group := ""
-	if r.group != nil {
-		group = r.group.dir
-	}
-	return append(out, beside(group, r.shared, r.id.Mark)...)
-}
-
-// beside are the words about a cgroup, shared memory and a mark, those left out that are empty.
-func beside(group, shared string, mark *supervisor.Mark) (out []string) {
-	if group != "" {
-		out = append(out, ofGroup+group)
-	}
-	if shared != "" {
-		out = append(out, ofShared+shared)
-	}
-	if mark != nil {
-		out = append(out, ofMark+mark.String())
-	}
-	return out
-}
 
 // sweeper holds everything that the clone needs, since it cannot allocate.
 type sweeper struct {
@@ -104,7 +17,8 @@ type sweeper struct {
 	// descriptor.
 	home       int
 	supervised bool
-	// first is how long to wait before the copy is made. limited is true where the run is over when wall is, after that.
+	// first is how long to wait before the copy is made. limited is true where the run is over when wall is, after
+	// that.
 	first      unix.Timespec
 	limited    bool
 	wall       unix.Timespec

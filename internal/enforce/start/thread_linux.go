@@ -19,8 +19,9 @@ func keepThread() {
 	runtime.LockOSThread()
 }
 
-// deathSignal is the signal that this process gets when its parent ends, 0 for none. The kernel keeps it for each thread
-// (PR_SET_PDEATHSIG in prctl(2)); the one that a parent has asked for is the first thread's, on which packages are initialised.
+// deathSignal is the signal that this process gets when its parent ends, 0 for none. The kernel keeps it for each
+// thread (PR_SET_PDEATHSIG in prctl(2)); the one that a parent has asked for is the first thread's, on which packages
+// are initialised.
 var deathSignal = ownDeathSignal()
 
 func ownDeathSignal() (number int32) {
@@ -30,8 +31,9 @@ func ownDeathSignal() (number int32) {
 	return number
 }
 
-// keepDeathSignal has the tool that this thread becomes get the signal when the parent of this process ends: execve(2) keeps that
-// of the thread that calls it. Until then the first thread has it, so a parent that ends meanwhile is not missed.
+// keepDeathSignal has the tool that this thread becomes get the signal when the parent of this process ends: execve(2)
+// keeps that of the thread that calls it. Until then the first thread has it, so a parent that ends meanwhile is not
+// missed.
 // See decision D63.
 func keepDeathSignal() error {
 	if deathSignal == 0 {

@@ -24,8 +24,8 @@ var errNoWrapper = errors.New("bubblewrap is not installed")
 // wrapper is a bubblewrap that can be used.
 type wrapper struct {
 	file string
-	// descriptors is true if it takes places by descriptors (--bind-fd, --ro-bind-fd), which distributions have given to
-	// older versions as well.
+	// descriptors is true if it takes places by descriptors (--bind-fd, --ro-bind-fd), which distributions have given
+	// to older versions as well.
 	descriptors bool
 }
 
@@ -148,8 +148,8 @@ func (w wrapper) try() (said string, err error) {
 	return strings.TrimPrefix(said, "bwrap: "), err
 }
 
-// followsOut reports whether bubblewrap makes a place on the host that a symlink in the sandbox's tree leads to: it still
-// has the host's files below /oldroot then.
+// followsOut reports whether bubblewrap makes a place on the host that a symlink in the sandbox's tree leads to: it
+// still has the host's files below /oldroot then.
 func (w wrapper) followsOut() bool {
 	dir, err := os.MkdirTemp("", "accessc-")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Git changes its configuration by a new file, config.lock, which it renames to config. The supervisor makes that
 // file, and gives the tool a file of memory in its place. At the rename it takes the bytes of that file once, judges
-// them, and writes those bytes to the lock, of which the tool has no descriptor.
+// them, and writes these bytes to the lock, of which the tool has no descriptor.
 // See decision D411.
 
 // locks are the lock files that the supervisor has made for the tool, by the file.
@@ -32,7 +32,7 @@ const lockName, configName = "config.lock", "config"
 // maxLocks bounds the locks of a run: each takes three descriptors.
 const maxLocks = 64
 
-// named reports whether a name is that of a lock that the supervisor has made.
+// named reports whether a name belongs to a lock that the supervisor has made.
 func (l *locks) named(n *node) bool {
 	made := l.of(n)
 	return made != nil && n.name == lockName && n.tail == "" && same(n.dir, made.dir)
@@ -145,7 +145,8 @@ func lockText() (int, error) {
 // amends reports whether a move puts the lock of a configuration in the place of that.
 func (c moves) amends(t two, flags uint64) *lock {
 	made := c.locked.of(&t.src)
-	if made == nil || flags != 0 || t.src.tail+t.dst.tail != "" || t.src.name != lockName || t.dst.name != configName || t.dst.object < 0 ||
+	if made == nil || flags != 0 || t.src.tail+t.dst.tail != "" || t.src.name != lockName || t.dst.name != configName ||
+		t.dst.object < 0 ||
 		t.dst.kind() != unix.S_IFREG || !same(t.src.dir, t.dst.dir) || !same(t.src.dir, made.dir) ||
 		!c.policy.view.Amends(c.paths.place(t.src).At) {
 		return nil

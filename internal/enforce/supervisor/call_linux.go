@@ -33,7 +33,8 @@ type call struct {
 
 // newCall is a call that a thread makes.
 func (s *Supervisor) newCall(w *worker, n *notification) *call {
-	c := &call{Supervisor: s, policy: s.policy, worker: w, id: n.id, nr: uint32(n.nr), args: n.args, caller: caller{box: &s.sandbox, tid: int(n.pid)}, decision: decision{keeps: s.used != nil}}
+	c := &call{Supervisor: s, policy: s.policy, worker: w, id: n.id, nr: uint32(n.nr), args: n.args,
+		caller: caller{box: &s.sandbox, tid: int(n.pid)}, decision: decision{keeps: s.used != nil}}
 	c.paths = resolver{caller: &c.caller, decision: &c.decision}
 	return c
 }
@@ -66,7 +67,8 @@ func (c *call) release() {
 	c.shares, c.held = false, nil
 }
 
-// closeAll closes descriptors, with one call those that follow one another, as they do where one worker opens them.
+// closeAll closes descriptors. One call closes all that have consecutive numbers, as they have where one worker
+// opens them.
 func closeAll(fds []int) {
 	for len(fds) > 0 {
 		n := 1

@@ -14,7 +14,7 @@ import (
 )
 
 // Child is the process that becomes the tool: a clone, or this process itself. Either inherits
-// the descriptors and capabilities of this process, which must have dropped those that the tool
+// the descriptors and capabilities of this process, which must have dropped all that the tool
 // must not have.
 type Child struct {
 	// Ruleset is the descriptor of the Landlock ruleset. Own, if not zero, is the set of rights
@@ -118,7 +118,8 @@ func (p *program) texts(list []string) (uintptr, error) {
 func (p *program) join(procs *os.File) {
 	zero := []byte("0")
 	p.alive = append(p.alive, &zero[0])
-	p.add(step{name: "joining the cgroup", nr: unix.SYS_WRITE, args: [5]uintptr{procs.Fd(), uintptr(unsafe.Pointer(&zero[0])), 1}, exactly: 1})
+	p.add(step{name: "joining the cgroup", nr: unix.SYS_WRITE,
+		args: [5]uintptr{procs.Fd(), uintptr(unsafe.Pointer(&zero[0])), 1}, exactly: 1})
 }
 
 // beneath is struct landlock_path_beneath_attr, which is packed.
@@ -135,7 +136,8 @@ type sigaction struct {
 }
 
 // confinement lists the parts of the program by which a child confines itself and becomes the
-// tool, in their order. Some are for a clone alone, some of those for one that is waited for here.
+// tool, in their order. Some are only for clones, and some of these only for a clone that is
+// waited for here.
 var confinement = [...]struct {
 	cloned, attended bool
 	add              func(*Child, *program) error
@@ -162,7 +164,7 @@ var confinement = [...]struct {
 // assemble lays out the steps.
 func (c *Child) assemble(p *program) error {
 	p.alive = append(make([]any, 0, 16), c)
-	p.steps = make([]step, 0, 2*64) // one for each signal, and the others
+	p.steps = make([]step, 0, 2*64) // a step for each signal, and the others
 	for _, part := range confinement {
 		if part.cloned && p.here || part.attended && p.alone {
 			continue
@@ -174,10 +176,11 @@ func (c *Child) assemble(p *program) error {
 	return nil
 }
 
-// endWithParent has the kernel kill a clone when its parent ends, and ends one whose parent has ended
-// before.
+// endWithParent has the kernel kill a clone when its parent ends, and ends a clone whose parent has
+// ended before.
 func (c *Child) endWithParent(p *program) error {
-	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
+	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL,
+		args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
 	p.add(step{name: "the parent", nr: unix.SYS_GETPPID, exactly: uintptr(os.Getpid())})
 	return nil
 }
@@ -191,7 +194,8 @@ func (c *Child) takeFiles(p *program) error {
 	for n, fd := range c.Files {
 		p.add(step{name: "dup3", nr: unix.SYS_DUP3, args: [5]uintptr{uintptr(fd), uintptr(n), 0}})
 	}
-	p.add(step{name: "close_range", nr: unix.SYS_CLOSE_RANGE, args: [5]uintptr{3, ^uintptr(0) >> 32, unix.CLOSE_RANGE_CLOEXEC}})
+	p.add(step{name: "close_range", nr: unix.SYS_CLOSE_RANGE,
+		args: [5]uintptr{3, ^uintptr(0) >> 32, unix.CLOSE_RANGE_CLOEXEC}})
 	return nil
 }
 
@@ -216,7 +220,8 @@ func (c *Child) grantOwn(p *program) error {
 	attr := &beneath{access: c.Own}
 	p.alive = append(p.alive, attr)
 	at := unix.AT_FDCWD
-	p.add(step{name: "/proc/self", nr: unix.SYS_OPENAT, args: [5]uintptr{uintptr(at), path, unix.O_PATH | unix.O_CLOEXEC}, keep: true})
+	p.add(step{name: "/proc/self", nr: unix.SYS_OPENAT,
+		args: [5]uintptr{uintptr(at), path, unix.O_PATH | unix.O_CLOEXEC}, keep: true})
 	p.add(step{
 		name: "landlock_add_rule", nr: unix.SYS_LANDLOCK_ADD_RULE, patch: &attr.parent,
 		args: [5]uintptr{uintptr(c.Ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(attr))},
@@ -228,7 +233,8 @@ func (c *Child) grantOwn(p *program) error {
 // restrict puts the ruleset in force.
 func (c *Child) restrict(p *program) error {
 	p.add(step{name: "no_new_privs", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}})
-	p.add(step{name: "landlock_restrict_self", nr: unix.SYS_LANDLOCK_RESTRICT_SELF, args: [5]uintptr{uintptr(c.Ruleset)}})
+	p.add(step{name: "landlock_restrict_self", nr: unix.SYS_LANDLOCK_RESTRICT_SELF,
+		args: [5]uintptr{uintptr(c.Ruleset)}})
 	return nil
 }
 
@@ -307,7 +313,8 @@ func (c *Child) wait(p *program) error {
 		name: "write", nr: unix.SYS_WRITE, patch: &p.said.errno,
 		args: [5]uintptr{p.out, uintptr(unsafe.Pointer(&p.said)), unsafe.Sizeof(p.said)},
 	})
-	p.add(step{name: "read", nr: unix.SYS_READ, args: [5]uintptr{p.in, uintptr(unsafe.Pointer(&p.permit)), 1}, exactly: 1})
+	p.add(step{name: "read", nr: unix.SYS_READ,
+		args: [5]uintptr{p.in, uintptr(unsafe.Pointer(&p.permit)), 1}, exactly: 1})
 	return nil
 }
 
@@ -332,12 +339,14 @@ func (c *Child) resetSignals(p *program) error {
 	for s := 1; s <= 64; s++ {
 		if sig := syscall.Signal(s); sig != unix.SIGKILL && sig != unix.SIGSTOP && !inheritsIgnored(sig) {
 			p.add(step{
-				name: "rt_sigaction", nr: unix.SYS_RT_SIGACTION, args: [5]uintptr{uintptr(s), uintptr(unsafe.Pointer(normal)), 0, 8},
+				name: "rt_sigaction", nr: unix.SYS_RT_SIGACTION,
+				args: [5]uintptr{uintptr(s), uintptr(unsafe.Pointer(normal)), 0, 8},
 			})
 		}
 	}
 	p.add(step{
-		name: "rt_sigprocmask", nr: unix.SYS_RT_SIGPROCMASK, args: [5]uintptr{unix.SIG_SETMASK, uintptr(unsafe.Pointer(&p.task.Mask)), 0, 8},
+		name: "rt_sigprocmask", nr: unix.SYS_RT_SIGPROCMASK,
+		args: [5]uintptr{unix.SIG_SETMASK, uintptr(unsafe.Pointer(&p.task.Mask)), 0, 8},
 	})
 	return nil
 }

@@ -51,7 +51,7 @@ func (r *returns) get(id int) *repeat {
 }
 
 // returned answers a call that a seized thread was made to make. Threads share memory and
-// descriptors; returned refuses the call if it has become another one.
+// descriptors; returned refuses the call if it has become another call.
 func (c programs) returned() (answer, bool) {
 	r := c.returns.get(c.tid)
 	switch {
@@ -121,10 +121,11 @@ func (c programs) complete(in invocation, want becoming) answer {
 			}
 		}}
 	}
-	// execveat(2) needs an empty string: the end of the path is one.
+	// execveat(2) needs an empty string: the end of the path serves.
 	again := &repeat{
 		nr: unix.SYS_EXECVEAT, number: number, image: fd, domain: c.domain,
-		args: [6]uint64{uint64(number), in.path + uint64(len(want.name)), in.argv, in.envp, unix.AT_EMPTY_PATH, c.args[5]},
+		args: [6]uint64{uint64(number), in.path + uint64(len(want.name)), in.argv, in.envp,
+			unix.AT_EMPTY_PATH, c.args[5]},
 	}
 	return answer{errno: unix.ENOSYS, then: func() {
 		defer c.awaited()
@@ -234,7 +235,8 @@ func (c programs) interpreted(s *seized, want becoming, trampoline int) bool {
 	}
 	if want.copy >= 0 {
 		again.nr, again.number, again.image, again.give = unix.SYS_EXECVEAT, c.unused(), want.copy, true
-		again.args = [6]uint64{uint64(again.number), at + uint64(len(want.head[0])), argv, again.args[2], unix.AT_EMPTY_PATH}
+		again.args = [6]uint64{uint64(again.number), at + uint64(len(want.head[0])), argv, again.args[2],
+			unix.AT_EMPTY_PATH}
 	}
 	var table []byte
 	for next, h := at, want.head; len(h) > 0; h = h[1:] {

@@ -12,11 +12,12 @@ import (
 // cgroup.
 const maxCopies = 1 << 30
 
-// maxListed is the number of copies from which on they are looked at for each further one: each takes a descriptor.
+// maxListed is the number of copies from which on each further copy has all of them looked at: each takes a
+// descriptor.
 const maxListed = 256
 
-// copies are those in use: by a process that runs one, maps it or has it open, or kept for further starts.
-// See decision D57.
+// copies are the copies in use: a process runs, maps or has open the copy, or it is kept for further
+// starts. See decision D57.
 type copies struct {
 	mu   sync.Mutex
 	list []copyInUse
@@ -101,9 +102,9 @@ func (c *copies) look() {
 	})
 }
 
-// prune lets go of the copies of which no other file is open. A lease for writing is given on such a file
-// alone, whether it is
-// opened, mapped, started or on its way between processes (fcntl(2), check_conflicting_open() in fs/locks.c).
+// prune lets go of the copies of which no other file is open. A lease for writing is given only on such a
+// file, whether it is opened, mapped, started or on its way between processes (fcntl(2),
+// check_conflicting_open() in fs/locks.c).
 func (c *copies) prune() {
 	kept := c.list[:0]
 	for _, one := range c.list {

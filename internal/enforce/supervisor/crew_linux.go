@@ -15,7 +15,7 @@ import (
 
 // Crew supervises many tools in one process, which does nothing else: it is the reaper of all
 // orphans, and takes the ends and stops of all processes below it. Each tool has a Supervisor of its
-// own, and a mark by which its processes are told from those of the others.
+// own, and a mark that tells its processes from the processes of other tools.
 // See decision D228.
 type Crew struct {
 	mu     sync.Mutex
@@ -135,8 +135,8 @@ func (a *Attended) Signal(s syscall.Signal) error {
 }
 
 // Wait waits until the tool has ended, kills the processes that it has left running, and returns how
-// it ended. over, if not nil, is called at the end of the tool's process, whose number may then become
-// that of another one.
+// it ended. over, if not nil, is called at the end of the tool's process, whose number another process
+// may then get.
 func (a *Attended) Wait(over func()) End {
 	late := a.by.limited(a.tool)
 	end := <-a.end
@@ -173,8 +173,9 @@ func (s *Supervisor) endThose(a *Attended, some []int) {
 	}
 }
 
-// KillIf kills a process if it is one to be killed. Its number may become that of another process between the question and the signal, at
-// once where processes of a tool have nearly all numbers, so the signal goes to the process that had the number before the question.
+// KillIf kills a process if is says so. Another process may get its number between the question and the signal, at once
+// where processes of a tool have nearly all numbers, so the signal goes to the process that had the number before the
+// question.
 func KillIf(pid int, is func() bool) {
 	if !is() {
 		return
@@ -204,7 +205,7 @@ func allProcesses() []int {
 	return out
 }
 
-// reap takes the ends and stops of all processes below this one.
+// reap takes the ends and stops of all processes below this process.
 func (c *Crew) reap() {
 	seen := 0
 	for {
@@ -226,7 +227,7 @@ func (c *Crew) reap() {
 	}
 }
 
-// deliver hands the end or stop of a process to those who wait for it.
+// deliver hands the end or stop of a process to whoever waits for it.
 func (c *Crew) deliver(pid int, end End) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -37,7 +37,7 @@ func (c sockets) datagram() answer {
 		return result(err)
 	}
 	_ = unix.SetNonblock(pair[1], true)
-	err = c.egress.resolver(pair[1], process{pid: c.process(), name: c.comm()})
+	err = c.egress.resolver(pair[1], c.by())
 	_ = unix.Close(pair[1])
 	if err != nil {
 		_ = unix.Close(pair[0])
@@ -99,9 +99,8 @@ func (c sockets) sendto() answer {
 }
 
 // sendmsg judges data whose address is in memory, from a stand-in for datagrams: the kernel ignores the address
-// there, so data for any host seemed to be sent. Whatever an address is changed to meanwhile, data goes to the
-// resolver alone.
-// See decision D120.
+// there, so data for any host seemed to be sent. Whatever an address is changed to meanwhile, data goes only to
+// the resolver. See decision D120.
 func (c sockets) sendmsg() answer { return c.sends(1) }
 
 // sendmmsg judges several such messages.
@@ -157,7 +156,7 @@ func (c sockets) sends(messages int) answer {
 	return proceed
 }
 
-// setsockopt accepts options of datagram sockets for those that stand for them.
+// setsockopt accepts options of datagram sockets for the sockets that stand for them.
 func (c sockets) setsockopt() answer {
 	_, family, e := c.socket()
 	switch {
@@ -182,33 +181,5 @@ func (c sockets) getpeername() answer {
 	if family == unix.AF_UNIX {
 		family = familyOf(to)
 	}
-	return c.name(sockaddr(family, to))
-}
-
-// name writes an address where getpeername(2) and getsockname(2) do.
-func (c sockets) name(raw []byte) answer {
-	size, e := c.bytes(c.args[2], 4)
-	if e != 0 {
-		return fails(e)
-	}
-	room := int(int32(binary.NativeEndian.Uint32(size)))
-	if room < 0 {
-		return fails(unix.EINVAL)
-	}
-	if e := c.put(c.args[1], raw[:min(room, len(raw))]); e != 0 {
-		return fails(e)
-	}
-	return fails(c.put(c.args[2], binary.NativeEndian.AppendUint32(nil, uint32(len(raw)))))
-}
-
-// put writes to the caller's memory.
-func (c *caller) put(addr uint64, b []byte) unix.Errno {
-	if len(b) == 0 {
-		return 0
-	}
-	n, err := unix.ProcessVMWritev(c.tid, []unix.Iovec{iovec(b)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}, 0)
-	if err != nil || n != len(b) {
-		return unix.EFAULT
-	}
-	return 0
+	return fails(c.putCounted(c.args[1], c.args[2], sockaddr(family, to)))
 }

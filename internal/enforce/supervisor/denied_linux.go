@@ -19,7 +19,8 @@ type decision struct {
 	keeps   bool
 	granted []judgement
 	uses    []live.Use
-	// own is true where the tool binds a socket file, or connects to one that it has bound.
+	// own is true where the tool binds a socket file, or connects to a socket file that it has
+	// bound.
 	own bool
 }
 
@@ -35,7 +36,7 @@ func (d *decision) permits(j judgement) bool {
 		}
 		return true
 	}
-	kept := j // on the heap for a refusal alone
+	kept := j // on the heap only for a refusal
 	d.refused = &kept
 	return false
 }
@@ -55,7 +56,8 @@ func (c *call) note(a answer) {
 		return
 	}
 	for _, j := range c.granted {
-		c.used(&denial.Denial{By: j.by, Operation: j.op, Wants: j.wants, Verdict: j.verdict, View: c.policy.view, Roots: c.box.roots, Own: c.own})
+		c.used(&denial.Denial{By: j.by, Operation: j.op, Wants: j.wants, Verdict: j.verdict, View: c.policy.view,
+			Roots: c.box.roots, Own: c.own})
 	}
 }
 
@@ -79,6 +81,9 @@ func (c *call) tell(a answer) {
 	}
 	c.denied(d)
 }
+
+// by is the process of the caller, for a report.
+func (c *caller) by() process { return process{pid: c.process(), name: c.comm()} }
 
 // comm is the name of the calling thread (proc(5)).
 func (c *caller) comm() string {

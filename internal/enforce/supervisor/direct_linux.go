@@ -11,15 +11,16 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// An open for reading is the commonest call that is judged. Where the text of its path alone says which file is meant, it
-// is opened by that text, and the open file is judged by the kernel's name of it: the name must be the text, and the policy must grant
-// the text. Everything else is resolved, as any other call is.
+// Most calls that are judged are opens for reading. Where the text of its path says by itself which file is
+// meant, it is opened by that text, and the open file is judged by the kernel's name of it: the name must be the text,
+// and the policy must grant the text. Everything else is resolved, as any other call is.
 // See decision D310.
 
 // plainFlags are the flags of an open that only yields a descriptor for reading.
 const plainFlags = unix.O_CLOEXEC | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | largeFile
 
-// opensDirectly answers an open for reading whose path was read into text. It reports false where the call is still to be answered.
+// opensDirectly answers an open for reading whose path was read into text. It reports false where the call is still to
+// be answered.
 func (w *worker) opensDirectly(n *notification, text []byte) bool {
 	flags := uint64(uint32(n.args[2]))
 	if flags&^plainFlags != 0 || !w.direct() {
@@ -51,7 +52,8 @@ func (s *Supervisor) direct() bool {
 // unclear is the error of opened where the call has to be resolved.
 const unclear = unix.EAGAIN
 
-// opened opens the regular file or directory that a path names by its text, if that is granted; ENOENT says that nothing is there.
+// opened opens the regular file or directory that a path names by its text, if that is granted; ENOENT says that
+// nothing is there.
 func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errno) {
 	from, within := w.sandbox.root, path[0] != '/'
 	if within {
@@ -106,10 +108,9 @@ func openText(from int, name []byte, flags uint64) (int, unix.Errno) {
 	return int(fd), e
 }
 
-// existsDirectly answers the making of a directory where something is already, as programs ask that make all directories above a
-// file. The kernel finds that before it asks who may make the name (filename_create() in fs/namei.c). It reports
-// false where the call is still to be answered.
-// See decision D310.
+// existsDirectly answers the making of a directory where something is already, as programs ask that make all
+// directories above a file. The kernel finds that before it asks who may make the name (filename_create() in
+// fs/namei.c). It reports false where the call is still to be answered. See decision D310.
 func (w *worker) existsDirectly(n *notification, path []byte) bool {
 	if !w.direct() || !w.names.TryRLock() {
 		return false
@@ -122,20 +123,22 @@ func (w *worker) existsDirectly(n *notification, path []byte) bool {
 	return is
 }
 
-// exists reports whether something is at a path from the root without symlinks on its way. It says no where the text alone does not say.
+// exists reports whether something is at a path from the root without symlinks on its way. It says no where the text
+// does not say so by itself.
 func (w *worker) exists(path []byte) bool {
 	if path[0] != '/' || !tidy(path) {
 		return false
 	}
-	fd, e := openText(w.sandbox.root, append(append(w.name[:0], path...), 0), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+	fd, e := openText(w.sandbox.root, append(append(w.name[:0], path...), 0),
+		unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC)
 	if e == 0 {
 		_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 	}
 	return e == 0
 }
 
-// named is the path from the root that the text of a path means, with a zero byte behind it, and where the part begins that leads
-// there from the directory that it starts from; false where the text alone does not say.
+// named is the path from the root that the text of a path means, with a zero byte behind it, and where the part begins
+// that leads there from the directory that it starts from; false where the text does not say so by itself.
 func (w *worker) named(from int, working bool, path []byte) (name []byte, start int, ok bool) {
 	out := w.name[:0]
 	if path[0] != '/' {
@@ -163,8 +166,8 @@ func (w *worker) named(from int, working bool, path []byte) (name []byte, start 
 // lostName stands behind the name of a file that has lost it.
 var lostName = []byte(" (deleted)")
 
-// tidy reports whether a path from the root has no part that means another one, and leads to no file system of the
-// kernel's own. Symlinks are not followed, so the directories that are commonly one need not be tried.
+// tidy reports whether a path from the root has no part that means another name, and leads to no file system of
+// the kernel's own. Symlinks are not followed, so the directories that are commonly symlinks need not be tried.
 func tidy(path []byte) bool {
 	if bytes.HasSuffix(path, lostName) {
 		return false
@@ -180,7 +183,8 @@ func tidy(path []byte) bool {
 		if end < 0 {
 			end = len(rest)
 		}
-		if part := rest[:end]; len(part) == 0 && len(path) > 1 || len(part) > 0 && part[0] == '.' && (len(part) == 1 || len(part) == 2 && part[1] == '.') {
+		if part := rest[:end]; len(part) == 0 && len(path) > 1 ||
+			len(part) > 0 && part[0] == '.' && (len(part) == 1 || len(part) == 2 && part[1] == '.') {
 			return false
 		}
 		rest = rest[end:]
@@ -188,18 +192,20 @@ func tidy(path []byte) bool {
 	return true
 }
 
-// opensQuietly reports whether to open the file that a path leads to has no effect and does not wait: a regular file or a
-// directory of a file system that has files alone.
+// opensQuietly reports whether to open the file that a path leads to has no effect and does not wait: a regular file or
+// a directory of a file system that has only files.
 func (w *worker) opensQuietly(from int, name []byte) (quiet bool, epoch uint64, e unix.Errno) {
 	const how = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT | unix.AT_STATX_DONT_SYNC
 	st := &w.stat
 	epoch = standing.epoch.Load()
-	_, _, e = unix.Syscall6(unix.SYS_STATX, uintptr(from), uintptr(unsafe.Pointer(&name[0])), how, unix.STATX_TYPE|unix.STATX_MNT_ID, uintptr(unsafe.Pointer(st)), 0)
+	_, _, e = unix.Syscall6(unix.SYS_STATX, uintptr(from), uintptr(unsafe.Pointer(&name[0])), how,
+		unix.STATX_TYPE|unix.STATX_MNT_ID, uintptr(unsafe.Pointer(st)), 0)
 	if e != 0 {
 		return false, epoch, e
 	}
 	kind, dev := uint32(st.Mode)&unix.S_IFMT, unix.Mkdev(st.Dev_major, st.Dev_minor)
-	return (kind == unix.S_IFREG || kind == unix.S_IFDIR) && standing.known(st.Mnt_id, epoch).Quiet && (w.sandbox.shared.name == "" || dev != w.sandbox.shared.dev), epoch, 0
+	return (kind == unix.S_IFREG || kind == unix.S_IFDIR) && standing.known(st.Mnt_id, epoch).Quiet &&
+		(w.sandbox.shared.name == "" || dev != w.sandbox.shared.dev), epoch, 0
 }
 
 // nameOf is the kernel's name of a file, as the function nameOf returns it, empty where there is none.
@@ -207,8 +213,8 @@ func (w *worker) nameOf(fd int, into []byte) []byte {
 	return w.files.read(descriptors(), fd, into)
 }
 
-// directory opens the directory that a path of a thread starts from. Its name would not do: another process may give that to
-// another directory before the file is opened.
+// directory opens the directory that a path of a thread starts from. Its name would not do: another process may give
+// that to another directory before the file is opened.
 func (w *worker) directory(tid, dir int) int {
 	path := strconv.AppendInt(w.link[:0], int64(tid), 10)
 	if dir == unix.AT_FDCWD {
@@ -218,7 +224,8 @@ func (w *worker) directory(tid, dir int) int {
 	}
 	path = append(path, 0)
 	const how = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
-	fd, _, e := unix.Syscall6(unix.SYS_OPENAT, uintptr(w.sandbox.procfs), uintptr(unsafe.Pointer(&path[0])), how, 0, 0, 0)
+	fd, _, e := unix.Syscall6(unix.SYS_OPENAT, uintptr(w.sandbox.procfs),
+		uintptr(unsafe.Pointer(&path[0])), how, 0, 0, 0)
 	if e != 0 {
 		return -1
 	}
@@ -228,8 +235,8 @@ func (w *worker) directory(tid, dir int) int {
 // close closes the links that the worker keeps open.
 func (w *worker) close() { w.files.close() }
 
-// links keeps magic links of this process open (O_PATH): to find one by its path takes longer than to read it.
-// See decision D310.
+// links keeps magic links of this process open (O_PATH): to find a link by its path takes longer than to read
+// it. See decision D310.
 type links struct {
 	open map[int]int
 	path [32]byte

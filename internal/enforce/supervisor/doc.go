@@ -25,8 +25,8 @@
 // the copy has the contents of a file that the tool may read, and the supervisor inspects the
 // new program before it runs.
 //
-// The supervisor has the user's rights and no capability: like the tool it loses those that
-// bypass permissions as root.
+// The supervisor has the user's rights and no capability: like the tool it loses the
+// capabilities that bypass permissions as root.
 //
 // Not enforced here: what a process outside of the sandbox does to files between judgement and
 // act, beyond that the supervisor acts on the very file that it judged. A socket that the

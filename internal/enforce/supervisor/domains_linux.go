@@ -23,9 +23,9 @@ import (
 // does that is started inside. The kernel then bounds the process, but not the supervisor that
 // acts in its place; so the supervisor acts under the same rulesets. The kernel does not tell
 // which rulesets bind a process. Therefore the supervisor narrows the mark of a process before
-// it lets the process restrict itself. The interval of a ruleset lies within that of the
-// rulesets above it and apart from all others, so the only other marks that a process can take
-// are those of domains that bind it by the same rulesets and more.
+// it lets the process restrict itself. The interval of a ruleset lies within the intervals of
+// the rulesets above it and apart from all others. So the only other marks that a process can
+// take are the marks of domains that bind it by the same rulesets and more.
 //
 // A mark belongs to a process, a ruleset to a thread: a ruleset by which one thread has
 // restricted itself also bounds the acts of the supervisor for the other threads of the
@@ -46,8 +46,8 @@ func NewMark() *Mark {
 	return DrawMark()
 }
 
-// Marks reports whether this process can mark others. It cannot if its own limits are lowered already, it is inside of a
-// run itself, or kcmp(2) does not work.
+// Marks reports whether this process can mark others. It cannot if its own limits are lowered already, it is inside of
+// a run itself, or kcmp(2) does not work.
 func Marks() bool {
 	for _, c := range (mark{0, whole}).carriers() {
 		var l unix.Rlimit
@@ -87,7 +87,7 @@ func ParseMark(s string) (*Mark, bool) {
 	return &Mark{mark{a, b}}, ok && err1 == nil && err2 == nil && a <= b && b < whole
 }
 
-// Carries reports whether a process carries the mark, or a narrower one.
+// Carries reports whether a process carries the mark, or a narrower mark.
 func (m *Mark) Carries(pid int) bool {
 	of, marked, err := markOf(pid)
 	return err == nil && marked && m.holds(of)
@@ -96,10 +96,10 @@ func (m *Mark) Carries(pid int) bool {
 // whole is above every mark. A hard limit that is not below it was not set by a mark.
 const whole = 1 << 62
 
-// widths are those of the intervals by the number of rulesets in force.
+// widths are the widths of the intervals by the number of rulesets in force.
 var widths = [...]uint64{1 << 44, 1 << 32, 1 << 24, 1 << 18, 1 << 13, 1 << 9, 1 << 4, 1}
 
-// holds reports whether an interval lies in this one.
+// holds reports whether an interval lies in this interval.
 func (m mark) holds(n mark) bool { return m.low <= n.low && n.high <= m.high }
 
 // carriers are the limits and their hard values for a mark.
@@ -112,7 +112,7 @@ type carrier struct {
 	hard     uint64
 }
 
-// markOf reads the mark of a process; false for one that was never marked.
+// markOf reads the mark of a process; false for a process that was never marked.
 func markOf(pid int) (m mark, marked bool, err error) {
 	var locks, rss unix.Rlimit
 	if err := unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &locks); err != nil {
@@ -139,8 +139,8 @@ func (m mark) put(pid int) error {
 	return nil
 }
 
-// domain is a ruleset that binds processes, together with those above it. The root domain has
-// no ruleset and binds nothing.
+// domain is a ruleset that binds processes, together with the rulesets above it. The root
+// domain has no ruleset and binds nothing.
 type domain struct {
 	above   *domain
 	ruleset *os.File
@@ -148,14 +148,14 @@ type domain struct {
 	mark    mark
 	// jobs go to an idle thread that is restricted by this domain.
 	jobs chan job
-	// children counts the domains made below this one. No mark is given twice.
+	// children counts the domains made below this domain. No mark is given twice.
 	children uint64
 }
 
 func (d *domain) binds() bool { return d != nil && d.ruleset != nil }
 
 // below makes a domain with one ruleset more, nil where no mark is left for it. It leaves the
-// ends of the interval free, so that a mark differs in both from those above.
+// ends of the interval free, so that a mark differs in both from the marks above.
 func (d *domain) below(ruleset *os.File) *domain {
 	if d.depth+1 == len(widths) {
 		return nil
@@ -166,7 +166,8 @@ func (d *domain) below(ruleset *os.File) *domain {
 		return nil
 	}
 	d.children++
-	return &domain{above: d, ruleset: ruleset, depth: d.depth + 1, mark: mark{low, low + width - 1}, jobs: make(chan job)}
+	return &domain{above: d, ruleset: ruleset, depth: d.depth + 1, mark: mark{low, low + width - 1},
+		jobs: make(chan job)}
 }
 
 // enter restricts this thread like the processes of the domain.
@@ -252,10 +253,11 @@ func (d *domains) collect() {
 	runtime.GC()
 }
 
-// sameFile compares an open file of a thread with one of this process (kcmp(2)). It waits while the thread's process becomes
-// another program (exec_update_lock).
+// sameFile compares an open file of a thread with an open file of this process (kcmp(2)). It waits while the thread's
+// process becomes another program (exec_update_lock).
 func sameFile(tid, theirs, ours int) bool {
 	const kcmpFile = 0
-	r, _, e := unix.Syscall6(unix.SYS_KCMP, uintptr(tid), uintptr(unix.Getpid()), kcmpFile, uintptr(theirs), uintptr(ours), 0)
+	r, _, e := unix.Syscall6(unix.SYS_KCMP, uintptr(tid), uintptr(unix.Getpid()), kcmpFile, uintptr(theirs),
+		uintptr(ours), 0)
 	return e == 0 && r == 0
 }

@@ -54,7 +54,7 @@ func newEgress(e *Egress) *egress {
 	return &egress{Egress: *e, waiting: map[uint64]chan wire.Packet{}, asking: map[uint32]bool{}}
 }
 
-// listen takes the packets of the proxy until it ends. told gets those about requests.
+// listen takes the packets of the proxy until it ends. told gets the packets about requests.
 func (e *egress) listen(told func(wire.Packet)) {
 	buf := make([]byte, wire.MaxSize)
 	for {
@@ -185,8 +185,8 @@ func (e *egress) caller(p wire.Packet) process {
 const stateClose = 7
 
 // route connects a socket to the proxy, which has been told where the tool wanted to go and
-// agrees. A tool that waits learns the errors of the host; one that does not wait is connected
-// at once, and its connection ends if the host cannot be reached.
+// agrees. A tool that waits learns the errors of the host. A tool that does not wait is
+// connected at once, and its connection ends if the host cannot be reached.
 func (c sockets) route(fd int, to netip.AddrPort) answer {
 	family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	if err != nil {
@@ -197,7 +197,8 @@ func (c sockets) route(fd int, to netip.AddrPort) answer {
 		return fails(e)
 	}
 	raw := sockaddr(family, proxy)
-	if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err != nil || info.State != stateClose {
+	if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err != nil ||
+		info.State != stateClose {
 		// It goes to the proxy already, or waits for connections itself: the kernel knows the error.
 		return result(c.do(func() error { return connected(fd, raw) }))
 	}
@@ -207,7 +208,8 @@ func (c sockets) route(fd int, to netip.AddrPort) answer {
 	}
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	waits := err == nil && flags&unix.O_NONBLOCK == 0
-	reply := c.egress.ask(wire.Packet{Kind: wire.Route, Want: to, From: from, Blocking: waits}, process{c.process(), c.comm(), c.current})
+	reply := c.egress.ask(wire.Packet{Kind: wire.Route, Want: to, From: from, Blocking: waits},
+		process{c.process(), c.comm(), c.current})
 	if len(reply.Text) > 0 {
 		c.permits(c.policy.refusal(reply))
 	}
@@ -269,7 +271,8 @@ func source(fd, family int, proxy netip.AddrPort) (netip.AddrPort, unix.Errno) {
 }
 
 // own is an address of this host to come from: any of the loopback network, so that a tool that
-// opens many connections is not short of ports while those of closed ones wait (tcp(7), TIME_WAIT).
+// opens many connections is not short of ports while the ports of closed connections wait (tcp(7),
+// TIME_WAIT).
 func own(proxy netip.Addr, family int) netip.Addr {
 	if !proxy.Is4() || family != unix.AF_INET {
 		return proxy

@@ -69,17 +69,18 @@ func (c programs) execve(in invocation) answer {
 }
 
 // debugged answers the start of a thread that a debugger of the tool traces, so that the supervisor cannot
-// seize it. The kernel decides alone as long as the ruleset starts no more than the policy: while no file with
-// a rule of its own has been moved, and as long as no directory is carried to where nothing may be started, and
-// no rule by name takes starting away. Where programs are listed the filter refuses ptrace(2). A debugger from
-// outside, such as strace around accessc, has the start refused.
+// seize it. The kernel decides by itself as long as the ruleset starts no more than the policy: while no file
+// with a rule of its own has been moved, and as long as no directory is carried to where nothing may be
+// started, and no rule by name takes starting away. Where programs are listed the filter refuses ptrace(2). A
+// debugger from outside, such as strace around accessc, has the start refused.
 func (c programs) debugged(want becoming, e unix.Errno) answer {
 	tracer := c.tracer()
 	switch {
 	case tracer == 0:
 		return fails(e)
 	case want.listed || !c.box.ours(tracer):
-		return c.denies(unix.EACCES, "a debugger from outside of the sandbox keeps the supervisor from looking at the program")
+		return c.denies(unix.EACCES,
+			"a debugger from outside of the sandbox keeps the supervisor from looking at the program")
 	}
 	c.names.Lock()
 	defer c.names.Unlock()
@@ -88,7 +89,8 @@ func (c programs) debugged(want becoming, e unix.Errno) answer {
 			"and a rule by name says which may be started")
 	}
 	if c.carried.Load() || !c.placed() {
-		return c.denies(unix.EACCES, "a debugger keeps the supervisor from looking at the program, after files were moved")
+		return c.denies(unix.EACCES,
+			"a debugger keeps the supervisor from looking at the program, after files were moved")
 	}
 	c.uncompared.Store(true)
 	return proceed
@@ -106,8 +108,8 @@ func (c programs) first() bool { return c.tid == c.tool && !c.became.Swap(true) 
 
 // becoming is the effect of a granted call on its process.
 type becoming struct {
-	// chain are the files that the kernel opens, each script before its interpreter: the first
-	// is the file that the call names, the last is the one that runs.
+	// chain are the files that the kernel opens, each script before its interpreter: the call
+	// names the first file, and the last file runs.
 	chain []int
 	// path is the kernel's name for the first file; head are the words that replace the first
 	// argument of the call.
@@ -125,7 +127,7 @@ type becoming struct {
 	// foreign is set for a file that is neither an ELF image nor a script: a handler that
 	// root has registered (binfmt_misc) may start it.
 	foreign bool
-	// copy is the copy that runs in place of the last of the chain, where that is not the one
+	// copy is the copy that runs in place of the last of the chain, where that is not the file
 	// handed out; -1 for none.
 	copy int
 }
@@ -136,7 +138,7 @@ func (b *becoming) image() int { return b.chain[len(b.chain)-1] }
 // script reports whether the file has an interpreter.
 func (b *becoming) script() bool { return len(b.chain) > 1 }
 
-// result is the file that the process finally runs after it was handed one.
+// result is the file that the process finally runs after it was handed a file.
 func (b *becoming) result(handed int) int {
 	switch {
 	case !b.script():
@@ -161,7 +163,8 @@ func (c programs) granted(in invocation) (becoming, unix.Errno) {
 		return becoming{}, unix.EINTR
 	}
 	b := becoming{
-		chain: []int{obj}, path: invoked(in.dir, name), name: name, listed: c.policy.view.Tool.Commands != nil, copy: -1,
+		chain: []int{obj}, path: invoked(in.dir, name), name: name,
+		listed: c.policy.view.Tool.Commands != nil, copy: -1,
 	}
 	if b.listed {
 		return b, c.grantedArguments(&b, in)
@@ -211,17 +214,18 @@ func (c programs) mayStartAll(chain []int) bool {
 			continue
 		}
 		at := c.box.at(name)
-		if !c.permits(c.policy.decide(ir.Start{On: at})) || i+1 < len(chain) && !c.permits(c.policy.access(at, ir.Read)) {
+		if !c.permits(c.policy.decide(ir.Start{On: at})) ||
+			i+1 < len(chain) && !c.permits(c.policy.access(at, ir.Read)) {
 			return false
 		}
 	}
 	return true
 }
 
-// mayStart judges a file at its place, or a copy of the supervisor's at that of its original,
-// by both names that the program gets: the first argument and the path, which a script finds as
-// its first argument and any program as AT_EXECFN (getauxval(3)). A file without a place, such
-// as a file of memory, is not listed.
+// mayStart judges a file at its place, or a copy of the supervisor's at the place of its
+// original, by both names that the program gets: the first argument and the path, which a
+// script finds as its first argument and any program as AT_EXECFN (getauxval(3)). A file
+// without a place, such as a file of memory, is not listed.
 func (c programs) mayStart(obj int, path string, argv []string) (*ir.CommandRule, bool) {
 	place := where(obj)
 	if place == "" {
@@ -321,7 +325,7 @@ func (c programs) interpret(b *becoming) unix.Errno {
 }
 
 // follow handles a thread that has stopped after its call: as the new program, or as the old
-// one where the kernel could not start it.
+// program where the kernel could not start the new program.
 func (c programs) follow(s *seized, want becoming) {
 	if !s.executed {
 		s.release()
@@ -371,7 +375,7 @@ func (c programs) fits(s *seized, want becoming, image int) bool {
 
 // interprets reports whether a process has become the interpreter of the judged script: its
 // first arguments are head, and the path among them still leads to the script. A path that was
-// good for the call only, such as that of a descriptor closed since, leads nowhere.
+// good for the call only, such as the path of a descriptor closed since, leads nowhere.
 func (c programs) interprets(s *seized, want becoming) bool {
 	argv, err := s.arguments()
 	if err != nil || len(argv) < len(want.head) || !slices.Equal(argv[:len(want.head)], want.head) {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds on copies of programs: the size of one, and the number and total size of those kept so
-// that another start does not copy again.
+// Bounds on copies of programs: the size of a copy, and the number and total size of the copies
+// kept so that another start does not copy again.
 const (
 	maxImage     = 1 << 30
 	maxKept      = 64
@@ -106,9 +106,9 @@ func unchanged(a, b *unix.Stat_t) bool {
 // settled is how old a change must be so that a later one shows in the times of a file.
 const settled = 100 * time.Millisecond
 
-// tellsChanges reports whether the times of a file change with every change of its contents. A mapping that was read before is written to
-// without a word of the file's times where the file system has no page_mkwrite, as tmpfs (do_shared_fault() and do_wp_page() in mm/memory.c).
-// See decision D57.
+// tellsChanges reports whether the times of a file change with every change of its contents. A mapping that was read
+// before is written to without a word of the file's times where the file system has no page_mkwrite, as tmpfs
+// (do_shared_fault() and do_wp_page() in mm/memory.c). See decision D57.
 func tellsChanges(obj int) bool {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(obj, &fs) != nil {
@@ -162,7 +162,8 @@ func (c programs) copied(obj int) (int, unix.Errno) {
 		return -1, unix.EACCES
 	}
 	if !c.images.reserves(before.Size) {
-		c.deny("the copies of new programs that run take 1 GiB together: no further one is started before some of them have ended")
+		c.deny("the copies of new programs that run take 1 GiB together: " +
+			"no further one is started before some of them have ended")
 		return -1, unix.EACCES
 	}
 	begun := time.Now()
@@ -240,7 +241,8 @@ func charged(group *os.File, to, from int, size int64) error {
 	p := &program{out: ^uintptr(0)}
 	p.add(step{nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
 	p.join(group)
-	p.add(step{nr: unix.SYS_SENDFILE, args: [5]uintptr{uintptr(to), uintptr(from), 0, uintptr(size)}, exactly: uintptr(size)})
+	p.add(step{nr: unix.SYS_SENDFILE, args: [5]uintptr{uintptr(to), uintptr(from), 0, uintptr(size)},
+		exactly: uintptr(size)})
 	p.add(step{nr: unix.SYS_EXIT_GROUP})
 	if e := p.clone(0); e != 0 {
 		return e
@@ -291,7 +293,7 @@ const (
 )
 
 // trampolineImage is a program of one instruction, a system call (elf(5)). A process that
-// has become it has memory of its own, in which the supervisor lays out the arguments of a
+// runs it has memory of its own, in which the supervisor lays out the arguments of a
 // script's interpreter, as the kernel would (load_script() in fs/binfmt_script.c).
 // See decision D57.
 func trampolineImage() []byte {

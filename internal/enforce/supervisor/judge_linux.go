@@ -27,7 +27,7 @@ type judge struct {
 	// may is set where the user can grant anything on files.
 	may bool
 	// session has the grants of the run, nil where none are given. once has the operations that
-	// are permitted to one call alone.
+	// are permitted to this call only.
 	session *live.Session
 	once    *live.Allowance
 	roots   ir.Bindings
@@ -49,11 +49,12 @@ func newJudge(s *landlock.Spec, tmp string) (*judge, error) {
 	return p.judge(s, tmp), nil
 }
 
-// Policy is that of a specification, read. It may serve any number of supervisors.
+// Policy is the policy of a specification, read. It may serve any number of supervisors.
 type Policy struct {
 	tool   *ir.Tool
 	listed []ir.Endpoint
-	// view is that of a run without a temporary directory, facts are those that it depends on.
+	// view is the view of a run without a temporary directory, facts are the facts that it
+	// depends on.
 	view  *ir.View
 	facts ir.Facts
 }
@@ -111,7 +112,8 @@ func (p *Policy) judge(s *landlock.Spec, tmp string) *judge {
 func baseRules(list []landlock.Granted) ([]ir.FSRule, error) {
 	out := []ir.FSRule{}
 	for _, g := range list {
-		r := ir.FSRule{Written: g.Path, At: ir.Sys(strings.TrimPrefix(g.Path, "/")), Origin: ir.Origin{Layer: ir.LayerBase, Label: "base:system"}}
+		r := ir.FSRule{Written: g.Path, At: ir.Sys(strings.TrimPrefix(g.Path, "/")),
+			Origin: ir.Origin{Layer: ir.LayerBase, Label: "base:system"}}
 		for _, name := range g.Caps {
 			c, ok := ir.ParseCapability(name)
 			if !ok {
@@ -141,7 +143,7 @@ func (j *judge) startsByName() bool {
 	return slices.ContainsFunc(j.view.Tool.FS, func(r ir.FSRule) bool { return r.ByName() && !r.Caps.Has(ir.Execute) })
 }
 
-// policy returns the one tool of a document.
+// policy returns the only tool of a document.
 func policy(doc json.RawMessage) (*ir.Tool, error) {
 	program, err := irjson.Unmarshal(doc)
 	if err != nil {
@@ -246,7 +248,8 @@ func (j *judge) inKernel(op ir.Operation) (out judgement, shows bool) {
 	return judgement{by: denial.BySupervisor, op: op, why: why}, true
 }
 
-// access asks for capabilities on one place; the judgement is that on the first denied one.
+// access asks for capabilities on one place; the judgement is about the first denied
+// capability.
 func (j *judge) access(p ir.Place, caps ...ir.Capability) judgement {
 	out := judgement{verdict: ir.Verdict{Effect: ir.Allow}}
 	var used []int
@@ -261,12 +264,13 @@ func (j *judge) access(p ir.Place, caps ...ir.Capability) judgement {
 	return out
 }
 
-// metadata asks for update of mode, owner, times and attributes. Those of the system's own
-// files never change, even where the base grants writing.
+// metadata asks for update of mode, owner, times and attributes. The metadata of the system's
+// own files never changes, even where the base grants writing.
 func (j *judge) metadata(p ir.Place) judgement {
 	out := j.access(p, ir.Update)
 	if out.allowed() && p.At.Root.Kind == ir.System && !p.At.Under(ir.Sys(ir.LinuxShared)) {
-		return judgement{by: denial.BySupervisor, why: "mode, owner, times and attributes of the system's own files stay as they are"}
+		return judgement{by: denial.BySupervisor,
+			why: "mode, owner, times and attributes of the system's own files stay as they are"}
 	}
 	return out
 }
@@ -279,13 +283,16 @@ func (j *judge) run(at ir.Place, argv []string) judgement {
 
 // connect asks for an address, which the specification must list with its port, so that the
 // arguments of connect say everything, or where the tool itself listens. An IPv4 address inside
-// of an IPv6 one reaches the same host (RFC 4291, 2.5.5.2) and is judged as such.
+// of an IPv6 address reaches the same host (RFC 4291, 2.5.5.2) and is judged as such.
 func (j *judge) connect(a netip.AddrPort, own bool) judgement {
 	to := ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: a.Addr().Unmap().WithZone("")}, Port: a.Port()}
 	out := j.decide(ir.Connect{To: to, Own: own})
-	shown := own || slices.ContainsFunc(j.listed, func(e ir.Endpoint) bool { return e.Host == to.Host && e.Port == to.Port })
+	shown := own || slices.ContainsFunc(j.listed, func(e ir.Endpoint) bool {
+		return e.Host == to.Host && e.Port == to.Port
+	})
 	if out.allowed() && !shown {
-		return judgement{by: denial.BySupervisor, op: out.op, why: "the kernel sees an address, and no rule names this address and its port alone"}
+		return judgement{by: denial.BySupervisor, op: out.op,
+			why: "the kernel sees an address, and no rule names this address and its port alone"}
 	}
 	return out
 }
@@ -293,8 +300,8 @@ func (j *judge) connect(a netip.AddrPort, own bool) judgement {
 // nowhere is the path of a file that is not mounted below this root. No rule grants it.
 const nowhere = "/(unreachable)"
 
-// inKernel is before the path of a file by which the kernel shows itself, and which the base is not about. No rule grants it,
-// whatever is granted around the place where its file system is mounted.
+// inKernel is before the path of a file by which the kernel shows itself, and which the base is not about. No rule
+// grants it, whatever is granted around the place where its file system is mounted.
 // See decision D362.
 const inKernel = "/(file system of the kernel)"
 
@@ -305,7 +312,8 @@ const inAlias = "/(another name of a place)"
 func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
 // GrantOn names the rule of a specification's policy that gives its tool one of some capabilities
-// on the file at an absolute canonical path, or lets one be granted during the run; empty for none.
+// on the file at an absolute canonical path, or lets such a capability be granted during the run;
+// empty for none.
 func GrantOn(s *landlock.Spec, tmp, path string, caps ir.CapSet) string {
 	j, err := newJudge(s, tmp)
 	if err != nil {

@@ -67,7 +67,7 @@ func (c sockets) nearer(fd, family int, at netip.AddrPort) ([]byte, unix.Errno) 
 	return sockaddr(family, netip.AddrPortFrom(addr, near.Port)), 0
 }
 
-// pretend binds a socket that stands for one of the internet. Of datagrams it has no address; a port that the kernel
+// pretend binds a socket that stands for an internet socket. Of datagrams it has no address; a port that the kernel
 // chooses for a stream is judged when it listens.
 func (c sockets) pretend(fd int, at netip.AddrPort, chosen bool) answer {
 	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
@@ -87,7 +87,7 @@ func (c sockets) pretend(fd int, at netip.AddrPort, chosen bool) answer {
 	return c.denies(unix.EACCES, whyDatagram)
 }
 
-// listen lets unix sockets wait for connections, and those of the internet at addresses that
+// listen lets unix sockets wait for connections, and internet sockets at addresses that
 // the policy grants. Without an address the kernel takes all, with a port of its choice.
 func (c sockets) listen() answer {
 	fd, family, e := c.socket()
@@ -157,12 +157,13 @@ func (j *judge) direct() bool {
 	})
 }
 
-// listeners are the sockets of the tool that wait for connections, by their inodes. Those that
-// are closed stay listed: the kernel counts through 2^32 inodes before one comes again.
+// listeners are the sockets of the tool that wait for connections, by their inodes. Closed
+// sockets stay listed: the kernel counts through 2^32 inodes before an inode comes again.
 type listeners struct {
 	mu     sync.Mutex
 	inodes map[uint64]struct{}
-	// ports are those of dual-stack listeners at the mapped loopback address: they accept what is sent to ::1 as well.
+	// ports are the ports of dual-stack listeners at the mapped loopback address: they accept what is sent to ::1 as
+	// well.
 	ports [1 << 16 / 64]uint64
 }
 
@@ -227,7 +228,7 @@ const stateListen = "0A"
 func listening(tid int, table string, to netip.AddrPort) []uint64 {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/net/" + table)
 	if err != nil {
-		return []uint64{0} // no socket's: unknown ones are not the tool's
+		return []uint64{0} // no socket's: unknown sockets are not the tool's
 	}
 	var out []uint64
 	for line := range bytes.Lines(data) {
@@ -237,7 +238,8 @@ func listening(tid int, table string, to netip.AddrPort) []uint64 {
 			continue
 		}
 		at, ok := hexAddress(f[address])
-		if !ok || at.Port() != to.Port() || !at.Addr().Unmap().IsUnspecified() && at.Addr().Unmap() != to.Addr().Unmap() {
+		if !ok || at.Port() != to.Port() ||
+			!at.Addr().Unmap().IsUnspecified() && at.Addr().Unmap() != to.Addr().Unmap() {
 			continue
 		}
 		n, err := strconv.ParseUint(f[inode], 10, 64)

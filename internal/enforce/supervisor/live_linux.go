@@ -31,7 +31,7 @@ func (s *Supervisor) grantsLive(o live.Options) {
 // Session has the grants of the run, nil where none are given.
 func (s *Supervisor) Session() *live.Session { return s.policy.session }
 
-// Ours reports whether a process is one of the tool.
+// Ours reports whether a process belongs to the tool.
 func (s *Supervisor) Ours(pid int) bool { return s.sandbox.ours(pid) }
 
 // reconsidered waits for the user where a call was refused that can be granted. It returns the call to
@@ -39,7 +39,8 @@ func (s *Supervisor) Ours(pid int) bool { return s.sandbox.ours(pid) }
 // again, so the grant is compared with the operations that the call then needs.
 func (c *call) reconsidered(a answer, n *notification) *call {
 	r, session := c.refused, c.policy.session
-	if session == nil || r == nil || r.by != denial.ByPolicy || r.why != "" || a.on || a.wait != nil || !refuses(a.errno) {
+	if session == nil || r == nil || r.by != denial.ByPolicy || r.why != "" || a.on || a.wait != nil ||
+		!refuses(a.errno) {
 		return nil
 	}
 	ops := r.operations()
@@ -61,7 +62,7 @@ func (c *call) reconsidered(a answer, n *notification) *call {
 	return next
 }
 
-// operations are those that all have to be permitted.
+// operations are the operations that all have to be permitted.
 func (j *judgement) operations() []ir.Operation {
 	op, ok := j.op.(ir.Access)
 	if !ok {

@@ -14,7 +14,8 @@ import (
 
 // Grant implements live.Hosts.
 func (e *egress) Grant(id int, to ir.Endpoint, whole bool) {
-	p := wire.Packet{Kind: wire.Grant, Errno: uint32(id), Text: []string{to.Scheme, to.Host.String(), ""}, Want: netip.AddrPortFrom(netip.IPv4Unspecified(), to.Port)}
+	p := wire.Packet{Kind: wire.Grant, Errno: uint32(id), Text: []string{to.Scheme, to.Host.String(), ""},
+		Want: netip.AddrPortFrom(netip.IPv4Unspecified(), to.Port)}
 	if whole {
 		p.Text[2] = wire.Whole
 	}
@@ -29,7 +30,8 @@ func (e *egress) Revoke(id int) { e.ask(wire.Packet{Kind: wire.Revoke, Errno: ui
 func (s *Supervisor) askHost(p wire.Packet) {
 	by := s.egress.caller(p)
 	pending := func() bool {
-		return s.egress.asks(p.Errno) && (by.current == nil || by.current()) && (by.pid == 0 || unix.Kill(by.pid, 0) != unix.ESRCH)
+		return s.egress.asks(p.Errno) && (by.current == nil || by.current()) &&
+			(by.pid == 0 || unix.Kill(by.pid, 0) != unix.ESRCH)
 	}
 	out := wire.Packet{Kind: wire.Permit, ID: uint64(p.Errno)}
 	if session := s.policy.session; session != nil {
@@ -72,7 +74,8 @@ func (s *Supervisor) usedHost(p wire.Packet) {
 // requested is the request that a packet is about.
 func requested(p wire.Packet) ir.Connect {
 	t := append(p.Text, make([]string, texts)...)
-	op := ir.Connect{To: ir.Endpoint{Scheme: t[textScheme], Host: host(t[textHost]), Port: p.Want.Port()}, Method: t[textMethod]}
+	op := ir.Connect{To: ir.Endpoint{Scheme: t[textScheme], Host: host(t[textHost]), Port: p.Want.Port()},
+		Method: t[textMethod]}
 	if path := strings.TrimPrefix(t[textPath], "/"); path != "" {
 		op.To.Path = strings.Split(path, "/")
 	}

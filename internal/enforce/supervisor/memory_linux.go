@@ -44,7 +44,7 @@ func (c *call) path(addr uint64) (string, unix.Errno) {
 	return path, e
 }
 
-// Bounds on arguments (execve(2)): of one (MAX_ARG_STRLEN) and of all together, which the
+// Bounds on arguments (execve(2)): on each (MAX_ARG_STRLEN) and on all together, which the
 // kernel bounds by three quarters of _STK_LIM, 8 MiB.
 const (
 	maxArgument  = 32 * pathMax
@@ -93,7 +93,8 @@ func (c *caller) bytes(addr uint64, n int) ([]byte, unix.Errno) {
 
 // memory reads as much of the memory of a thread as fits into buf, and returns the number of bytes.
 func memory(tid int, addr uint64, buf []byte) (int, error) {
-	return unix.ProcessVMReadv(tid, []unix.Iovec{iovec(buf)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(buf)}}, 0)
+	return unix.ProcessVMReadv(tid, []unix.Iovec{iovec(buf)},
+		[]unix.RemoteIovec{{Base: uintptr(addr), Len: len(buf)}}, 0)
 }
 
 func iovec(b []byte) unix.Iovec {
@@ -113,4 +114,33 @@ func (c *caller) words(addr uint64, n int) ([]uint64, unix.Errno) {
 		out[i] = binary.LittleEndian.Uint64(buf[8*i:])
 	}
 	return out, 0
+}
+
+// put writes to the caller's memory.
+func (c *caller) put(addr uint64, b []byte) unix.Errno {
+	if len(b) == 0 {
+		return 0
+	}
+	n, err := unix.ProcessVMWritev(c.tid, []unix.Iovec{iovec(b)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}, 0)
+	if err != nil || n != len(b) {
+		return unix.EFAULT
+	}
+	return 0
+}
+
+// putCounted writes what there is room for by a number at another place, and then there how much it would be, as
+// getpeername(2) and getsockname(2) do with addresses.
+func (c *caller) putCounted(addr, count uint64, b []byte) unix.Errno {
+	size, e := c.bytes(count, 4)
+	if e != 0 {
+		return e
+	}
+	room := int(int32(binary.NativeEndian.Uint32(size)))
+	if room < 0 {
+		return unix.EINVAL
+	}
+	if e := c.put(addr, b[:min(room, len(b))]); e != 0 {
+		return e
+	}
+	return c.put(count, binary.NativeEndian.AppendUint32(nil, uint32(len(b))))
 }

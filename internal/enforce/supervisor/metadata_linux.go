@@ -161,7 +161,7 @@ func (c metadata) removexattr(t target) answer {
 }
 
 // chmod refuses the bits with which a program runs as its owner or group, since another user
-// could start it. On a directory the second one is about inheritance.
+// could start it. On a directory the bit of the group is about inheritance.
 func (c metadata) chmod(t target, mode uint64) answer {
 	var st unix.Stat_t
 	const bits = unix.S_ISUID | unix.S_ISGID

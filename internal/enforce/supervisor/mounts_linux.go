@@ -13,28 +13,29 @@ import (
 	"github.com/accessc/accessc/internal/process/once"
 )
 
-// mounts are those that lie below the root of this process. The kernel names a file of a mount that was taken away by its path in that
-// mount alone, and a file that was moved out of a directory that is mounted elsewhere "/" (prepend_path() in fs/d_path.c): such a name says nothing of a place.
-// See decision D362.
+// mounts are the mounts that lie below the root of this process. The kernel names a file of a mount that was taken away
+// by its path in that mount only. A file that was moved out of a directory that is mounted elsewhere it names "/"
+// (prepend_path() in fs/d_path.c). Such a name says nothing of a place. See decision D362.
 type mounts struct {
 	mu sync.Mutex
-	// list is open on the list of mounts, 0 before it is first read; fresh is true while ids are those of the list.
+	// list is open on the list of mounts, 0 before it is first read; fresh is true while ids agree with the list.
 	list  int
 	fresh bool
 	ids   map[uint64]kernelfs.Mount
-	// roots are the places that policies are about, base those of their bases; epoch is the number of times that the list
-	// was found to be another one.
+	// roots are the places that policies are about, base the places of their bases; epoch is the number of times that
+	// the list was found changed.
 	roots, base []string
 	// policies are these places by policy.
 	policies []*places
 	epoch    atomic.Uint64
 }
 
-// places are those of a policy, the workspace first, and those among them that are closed because they show another
-// (kernelfs.Same).
+// places are the places of a policy, the workspace first, and the places among them that are closed because they
+// show another (kernelfs.Same).
 type places struct {
 	roots []string
-	// temp is that of temporary files, which shows no other: it was made where no tool comes (decision D183).
+	// temp is the place of temporary files, which shows no other: it was made where no tool comes (decision
+	// D183).
 	temp string
 	same atomic.Pointer[[]kernelfs.Mount]
 }
@@ -65,7 +66,7 @@ func (m *mounts) about(roots, base []string, temp string) *places {
 	return p
 }
 
-// union adds to a list what it lacks.
+// union adds to a list the places that it lacks.
 func union(all, more []string) []string {
 	for _, s := range more {
 		if !slices.Contains(all, s) {
@@ -78,8 +79,8 @@ func union(all, more []string) []string {
 // standing are the mounts of this process.
 var standing mounts
 
-// hold returns a mount if it is one of them. A name that was read before is then that of a place: the kernel announces that mounts
-// change before it takes one away (umount_tree() in fs/namespace.c).
+// hold returns a mount if it is one of them. A name that was read before is then the name of a place: the kernel
+// announces that mounts change before it takes a mount away (umount_tree() in fs/namespace.c).
 func (m *mounts) hold(id uint64) (of kernelfs.Mount, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,8 +106,9 @@ func (m *mounts) known(id, epoch uint64) (of kernelfs.Mount) {
 	return of
 }
 
-// until reports whether the list has been the same since an epoch: what was found by a path since is on the mount that was known then. The
-// kernel announces a new mount before a path leads to it (commit_tree() in fs/namespace.c).
+// until reports whether the list has been the same since an epoch: a file that was found by a path since is on the
+// mount that was known then. The kernel announces a new mount before a path leads to it (commit_tree() in
+// fs/namespace.c).
 func (m *mounts) until(epoch uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,7 +116,7 @@ func (m *mounts) until(epoch uint64) bool {
 	return m.fresh && m.epoch.Load() == epoch
 }
 
-// closed lists the places of closed mounts, where the epoch is another one.
+// closed lists the places of closed mounts, where the epoch has changed.
 func (m *mounts) closed(since uint64) (points []string, epoch uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -144,14 +146,15 @@ func (m *mounts) closed(since uint64) (points []string, epoch uint64) {
 	return points, m.epoch.Load()
 }
 
-// changed notes that the list is another one than was read last (poll(2) on mountinfo, proc_pid_mountinfo(5)). The kernel
-// says so once, so a read that fails is made up for later.
+// changed notes that the list is not the list that was read last (poll(2) on mountinfo, proc_pid_mountinfo(5)). The
+// kernel says so once, so a read that fails is made up for later.
 func (m *mounts) changed() {
 	if m.list == 0 {
 		return
 	}
 	fds, none := unix.PollFd{Fd: int32(m.list), Events: unix.POLLPRI}, unix.Timespec{}
-	n, _, e := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds)), 1, uintptr(unsafe.Pointer(&none)), 0, 0, 0)
+	n, _, e := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds)), 1,
+		uintptr(unsafe.Pointer(&none)), 0, 0, 0)
 	if e != 0 || n > 0 {
 		m.fresh = false
 		m.epoch.Add(1)
@@ -202,7 +205,8 @@ func unquiet(all []kernelfs.Mount, place string) {
 	}
 }
 
-// text is the list as it is now. It stays that of the mount namespace, whether or not the thread that opened it has ended.
+// text is the list as it is now. It stays the list of the mount namespace, whether or not the thread that opened it has
+// ended.
 func (m *mounts) text() ([]byte, error) {
 	var out []byte
 	part := make([]byte, 4*pathMax) // longer than a line
@@ -221,16 +225,19 @@ func (m *mounts) text() ([]byte, error) {
 // mountOf is the number of the mount that a file is on.
 func mountOf(dir int, path string) (uint64, bool) {
 	var st unix.Statx_t
-	err := unix.Statx(dir, path, unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT, unix.STATX_MNT_ID, &st)
+	err := unix.Statx(dir, path, unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT,
+		unix.STATX_MNT_ID, &st)
 	return st.Mnt_id, err == nil && st.Mask&unix.STATX_MNT_ID != 0
 }
 
-// place is where the file behind a descriptor is by the kernel's name of it: that name, nowhere if it is not that of a place below the
-// root, a place below inKernel if the kernel shows itself there, and below inAlias if a mount shows another place.
+// place is where the file behind a descriptor is by the kernel's name of it: that name, nowhere if it names no place
+// below the root, a place below inKernel if the kernel shows itself there, and below inAlias if a mount shows another
+// place.
 func (m *mounts) place(fd int, name string) string {
 	var st unix.Statx_t
 	const how = unix.AT_EMPTY_PATH | unix.AT_STATX_DONT_SYNC
-	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&empty[0])), how, unix.STATX_MNT_ID, uintptr(unsafe.Pointer(&st)), 0)
+	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&empty[0])), how, unix.STATX_MNT_ID,
+		uintptr(unsafe.Pointer(&st)), 0)
 	if e != 0 || st.Mask&unix.STATX_MNT_ID == 0 {
 		return nowhere
 	}
@@ -245,14 +252,15 @@ func (m *mounts) place(fd int, name string) string {
 		return nowhere
 	case of.Closed:
 		return closed + name
-	case name == "/" && (unix.Stat("/", &root) != nil || unix.Fstat(fd, &own) != nil || root.Dev != own.Dev || root.Ino != own.Ino):
+	case name == "/" && (unix.Stat("/", &root) != nil || unix.Fstat(fd, &own) != nil || root.Dev != own.Dev ||
+		root.Ino != own.Ino):
 		return nowhere
 	}
 	return name
 }
 
-// ofMemory reports whether a file is one of memory (memfd_create(2)), which are on mounts of the kernel's own: those with large pages on one
-// of their kind, and all others on that of any other.
+// ofMemory reports whether a file is a file of memory (memfd_create(2)). Such files are on mounts of the kernel's own:
+// files with large pages on a mount of their kind, and all others on the mount of any other.
 func ofMemory(fd int) bool {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(fd, &fs) != nil {

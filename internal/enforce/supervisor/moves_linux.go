@@ -145,7 +145,8 @@ func (c moves) moving(t two, flags uint64) ir.Operation {
 	return ir.Rename{Src: src, Dst: dst, SrcKind: kindOf(&t.src), DstKind: kindOf(&t.dst)}
 }
 
-// whyUncompared is why directories of programs stay in place once a debugger has started one.
+// whyUncompared is why directories of programs stay in place once a debugger has started a
+// program.
 const whyUncompared = "a debugger has started a program that the supervisor could not look at, and the directory would be " +
 	"carried to where none starts"
 
@@ -255,7 +256,7 @@ func (c moves) arrived(n, what node) bool {
 	return last == below(where(n.dir), n.name) || c.stands(n, what)
 }
 
-// stands reports whether the name of n is that of the given file, or gone.
+// stands reports whether n's name still names the given file, or is gone.
 func (c moves) stands(n, what node) bool {
 	now, e := c.paths.look(n.dir, n.name)
 	return e == 0 && (now.object < 0 || same(now.object, what.object))

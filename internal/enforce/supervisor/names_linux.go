@@ -48,7 +48,7 @@ func (c entries) named(dir int, addr uint64, change naming, act func(node) error
 type naming struct {
 	need ir.Capability
 	// makes is the kind of a name to be made; directory says whether a name to be removed must
-	// be that of a directory.
+	// name a directory.
 	makes     ir.NameKind
 	directory bool
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// narrow removes all variables but the given ones from a program that is about to start. It
+// narrow removes all variables except the given names from a program that is about to start. It
 // finds them on its stack, as the kernel has laid it out (create_elf_tables() in
 // fs/binfmt_elf.c; System V ABI, initial process stack): argc, the arguments, 0, the variables,
 // 0, the auxiliary vector.
@@ -53,7 +53,7 @@ func (s *seized) narrow(names []string) error {
 	gone := head + len(vars) - len(kept)
 	if gone%2 != 0 {
 		// The stack stays aligned to two words: the last variable stands there twice or, where
-		// none is left, an empty one.
+		// none is left, an empty variable.
 		kept = append(kept, slices.Concat(words[head:head+1], kept[head:])[len(kept)-head])
 		gone--
 	}
@@ -80,7 +80,8 @@ func (s *seized) restack(sp uint64, words []uint64) error {
 // words reads integers of 64 bits.
 func (s *seized) words(at uint64, n int) ([]uint64, error) {
 	buf := make([]byte, 8*n)
-	got, err := unix.ProcessVMReadv(s.process, []unix.Iovec{iovec(buf)}, []unix.RemoteIovec{{Base: uintptr(at), Len: len(buf)}}, 0)
+	got, err := unix.ProcessVMReadv(s.process, []unix.Iovec{iovec(buf)},
+		[]unix.RemoteIovec{{Base: uintptr(at), Len: len(buf)}}, 0)
 	if err == nil && got != len(buf) {
 		err = unix.EFAULT
 	}
@@ -98,7 +99,8 @@ func (s *seized) write(at uint64, data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
-	n, err := unix.ProcessVMWritev(s.process, []unix.Iovec{iovec(data)}, []unix.RemoteIovec{{Base: uintptr(at), Len: len(data)}}, 0)
+	n, err := unix.ProcessVMWritev(s.process, []unix.Iovec{iovec(data)},
+		[]unix.RemoteIovec{{Base: uintptr(at), Len: len(data)}}, 0)
 	if err == nil && n != len(data) {
 		err = unix.EFAULT
 	}

@@ -15,7 +15,7 @@ const (
 	ioctlSetFlags = 0x40082104
 )
 
-// syncWakeUp has the calling thread and the one that answers take turns on one processor
+// syncWakeUp has the calling thread and the answering thread take turns on one processor
 // (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP, Linux 6.6).
 const syncWakeUp = 1
 
@@ -57,8 +57,9 @@ func (l listener) ioctl(request uintptr, arg unsafe.Pointer) unix.Errno {
 	return e
 }
 
-// takeTurns says whether a call has its answer made on its own processor, where the kernel can do that. A call then does not
-// wait for a thread on another processor to wake up, but calls that are made at a time come to share one processor.
+// takeTurns says whether a call has its answer made on its own processor, where the kernel can do that. A call then
+// does not wait for a thread on another processor to wake up, but calls that are made at a time come to share one
+// processor.
 func (l listener) takeTurns(on bool) {
 	var flags uintptr
 	if on {
@@ -74,7 +75,7 @@ func (l listener) receive(n *notification) unix.Errno {
 }
 
 // pending reports whether a call still waits for its answer. Until the answer its thread does
-// not run on, so data read about the thread is not that of a later process with the same
+// not run on, so data read about the thread is not about a later process with the same
 // number.
 func (l listener) pending(id uint64) bool {
 	_, _, e := unix.RawSyscall(unix.SYS_IOCTL, uintptr(l), ioctlIDValid, uintptr(unsafe.Pointer(&id)))
@@ -82,7 +83,7 @@ func (l listener) pending(id uint64) bool {
 }
 
 // poll returns the events that are due: POLLIN for another call, POLLHUP when no process is
-// left that could make one.
+// left that could make a call.
 func (l listener) poll() int16 {
 	fd := unix.PollFd{Fd: int32(l), Events: unix.POLLIN}
 	var none unix.Timespec
@@ -92,8 +93,8 @@ func (l listener) poll() int16 {
 }
 
 // add puts a descriptor into the table of a caller that goes on waiting, under a free number,
-// or under the given one where that is not negative. Where closeOn is true, the kernel closes it when the caller
-// becomes another program.
+// or under the given number where that is not negative. Where closeOn is true, the kernel closes it when the
+// caller becomes another program.
 func (l listener) add(id uint64, fd, number int, closeOn bool) (int, unix.Errno) {
 	a := addition{id: id, srcfd: uint32(fd)}
 	if closeOn {
@@ -149,8 +150,8 @@ func result(err error) answer {
 var proceed = answer{on: true}
 
 // apart puts a descriptor that writes into the tool's table, and closes it here before the answer. The tool may
-// close its own and execute the file at once: the kernel refuses to execute one that any process has open for
-// writing (ETXTBSY, execve(2)), and another worker may be answering that call.
+// close its own and execute the file at once: the kernel refuses to execute a file that any process has open
+// for writing (ETXTBSY, execve(2)), and another worker may be answering that call.
 func (l listener) apart(id uint64, a *answer) bool {
 	if !a.writes {
 		return false

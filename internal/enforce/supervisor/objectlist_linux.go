@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity tells an object from a later one that has its number. The kernel gives a number again after 65,536 others
-// (ipc/util.h, ipcid_seq_max), which may be another process's. An object of a run has no key.
+// identity tells an object from a later object that has its number. The kernel gives a number again after 65,536
+// others (ipc/util.h, ipcid_seq_max), which may be another process's. An object of a run has no key.
 type identity struct {
 	key, creator uint32
-	// changed is when the object was made or last changed, in seconds. Nobody but the supervisor changes those of a
+	// changed is when the object was made or last changed, in seconds. Only the supervisor changes the objects of a
 	// run.
 	changed int64
 }
@@ -74,7 +74,7 @@ func (of object) identity() (identity, unix.Errno) {
 	}, e
 }
 
-// most is how many objects of a kind a run has at a time: a quarter of those that the host can have.
+// most is how many objects of a kind a run has at a time: a quarter of all that the host can have.
 func (k *objectKind) most() int {
 	var buf state
 	if e := (object{k, 0}).asksAt(ipcInfo, unsafe.Pointer(&buf)); e != 0 {
@@ -155,7 +155,7 @@ func (l *objectList) close() {
 	}
 }
 
-// RemoveObjects removes the objects that a run has left, by its list, and the list. It removes no object but those of
+// RemoveObjects removes the objects that a run has left, by its list, and the list. It removes only objects of
 // this user that have no key and are as the list says.
 func RemoveObjects(dir string) {
 	path := ListOfObjects(dir)
@@ -166,7 +166,8 @@ func RemoveObjects(dir string) {
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
 	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 || int(st.Uid) != os.Geteuid() ||
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 ||
+		int(st.Uid) != os.Geteuid() ||
 		st.Mode&0o022 != 0 {
 		return
 	}

@@ -24,7 +24,7 @@ type objectKind struct {
 	limitAt int
 }
 
-// The requests are those of linux/shm.h, linux/sem.h and linux/msg.h that change no time of an object; others look at
+// The requests of linux/shm.h, linux/sem.h and linux/msg.h that change no time of an object; others look at
 // all objects of the host. SHM_LOCK and SHM_UNLOCK are 11 and 12; SHM_NORESERVE is 0o10000.
 var (
 	segments   = &objectKind{"shm", unix.SYS_SHMGET, unix.SYS_SHMCTL, []uint64{ipcStat, 11, 12}, 0o777 | 0o10000, 16}
@@ -150,7 +150,8 @@ func (o *objects) add(of object, size uint64) bool {
 	return true
 }
 
-// find returns an object of the run, nil for none. If somebody has removed it, its number may be another one's.
+// find returns an object of the run, nil for none. If somebody has removed it, another object may have its
+// number.
 func (o *objects) find(of object) *known {
 	at := o.alive[of]
 	if at == nil {
@@ -163,7 +164,7 @@ func (o *objects) find(of object) *known {
 	return at
 }
 
-// forget takes an object out of those of the run.
+// forget takes an object out of the list of the run.
 func (o *objects) forget(of object) {
 	o.list.drop(o.alive[of].line)
 	delete(o.alive, of)

@@ -24,8 +24,8 @@ type opening struct {
 // opens answers the calls that open a file.
 type opens struct{ *call }
 
-// Flags of an open (open(2)): the bit of O_TMPFILE that is its own, those of the mode, and
-// those with which a file is written or made.
+// Flags of an open (open(2)): the bit of O_TMPFILE that is its own, the bits of the mode, and
+// the bits with which a file is written or made.
 const (
 	tmpFile    = unix.O_TMPFILE &^ unix.O_DIRECTORY
 	accessMode = unix.O_ACCMODE
@@ -58,7 +58,8 @@ func (c opens) open2() answer {
 	if how[0]&unix.O_PATH != 0 {
 		return fails(unix.ENOSYS)
 	}
-	return c.opened(dirfd(c.args[0]), c.args[1], opening{unix.OpenHow{Flags: how[0], Mode: how[1], Resolve: how[2]}, true})
+	return c.opened(dirfd(c.args[0]), c.args[1],
+		opening{unix.OpenHow{Flags: how[0], Mode: how[1], Resolve: how[2]}, true})
 }
 
 func (c opens) opened(dir int, addr uint64, o opening) answer {
@@ -113,8 +114,8 @@ func (c opens) seek(name string, e unix.Errno) {
 	}
 }
 
-// invalid reports whether the kernel refuses the flags whatever the path leads to (build_open_flags() in fs/open.c). Before Linux 6.4 it made a
-// file by O_CREAT with O_DIRECTORY.
+// invalid reports whether the kernel refuses the flags whatever the path leads to (build_open_flags() in fs/open.c).
+// Before Linux 6.4 it made a file by O_CREAT with O_DIRECTORY.
 func (o opening) invalid() bool {
 	if o.Flags&tmpFile == 0 {
 		return o.Flags&unix.O_CREAT != 0 && o.Flags&unix.O_DIRECTORY != 0
@@ -141,8 +142,9 @@ func (c opens) continues(o opening) bool {
 	return !o.hidden && !c.policy.decides(o.Flags) && !c.crowded && c.placed()
 }
 
-// undisturbed reports whether no file system of the kernel has been mounted below what the ruleset grants. The list of mounts is asked
-// for at most once in a while: to ask at each open that goes on in the kernel would cost a fifteenth of it.
+// undisturbed reports whether no file system of the kernel has been mounted below what the ruleset grants. The list of
+// mounts is asked for at most once in a while: to ask at each open that goes on in the kernel would cost a fifteenth of
+// it.
 func (s *Supervisor) undisturbed() bool {
 	const while = 100 * time.Microsecond
 	last, now := s.intruded.Load(), int64(time.Since(began))
@@ -177,7 +179,7 @@ func (s *Supervisor) placed() bool {
 		return false
 	}
 	for _, g := range s.placements {
-		// The kernel appends " (deleted)" to the path of one that has lost its name.
+		// The kernel appends " (deleted)" to the path of a file that has lost its name.
 		if now, err := nameOf(g.FD); err != nil || now != g.Path {
 			return false
 		}
@@ -208,7 +210,7 @@ func needs(flags uint64) []ir.Capability {
 // kernel.
 func (c opens) reopen(n node, o opening) answer {
 	if kind := n.kind(); kind != unix.S_IFREG && kind != unix.S_IFDIR {
-		// The kernel truncates regular files alone (do_open in fs/namei.c, open(2)).
+		// The kernel truncates only regular files (do_open in fs/namei.c, open(2)).
 		o.Flags &^= unix.O_TRUNC
 	}
 	switch {
@@ -241,7 +243,7 @@ func (c opens) reopen(n node, o opening) answer {
 }
 
 // reads reports whether an open of a file changes nothing: the descriptor is all that comes of it, and the
-// kernel gives that to no other call than the one that it is for. So it does not matter if the call has gone since its path
+// kernel gives that to no other call. So it does not matter if the call has gone since its path
 // was read.
 // See decision D310.
 func reads(n node, o opening) bool {
@@ -316,7 +318,8 @@ func (c opens) openStandard(n node, o opening) answer {
 func (c opens) openObject(n node, o opening) answer {
 	open := func() answer {
 		return c.handed(o.Flags, func() (int, error) {
-			return reopened(n.object, int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+			return reopened(n.object,
+				int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 		})
 	}
 	if kind := n.kind(); kind == unix.S_IFREG || kind == unix.S_IFDIR || o.Flags&unix.O_NONBLOCK != 0 {
@@ -326,7 +329,7 @@ func (c opens) openObject(n node, o opening) answer {
 }
 
 // openTerminal opens the caller's own controlling terminal, which /dev/tty stands for. The
-// supervisor's may be another one.
+// supervisor may have another terminal.
 func (c opens) openTerminal(o opening) answer {
 	dev := controlling(c.process())
 	if dev == 0 {
@@ -350,7 +353,8 @@ func (c opens) openTerminal(o opening) answer {
 		return c.denies(unix.EACCES, "a terminal that is neither the run's own nor made by the tool")
 	}
 	return c.handed(o.Flags, func() (int, error) {
-		return reopened(obj, int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_TRUNC|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+		drops := uint64(unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | unix.O_NOFOLLOW)
+		return reopened(obj, int(o.Flags&^drops)|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	})
 }
 

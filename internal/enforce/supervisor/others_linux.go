@@ -9,7 +9,7 @@ import "golang.org/x/sys/unix"
 // processes answers the calls about another process.
 type processes struct{ *call }
 
-// The kinds of target of setpriority(2) and ioprio_set(2) that are one process.
+// The kinds of target of setpriority(2) and ioprio_set(2) that are a single process.
 const (
 	prioProcess   = 0
 	ioprioProcess = 1

@@ -12,7 +12,8 @@ import (
 // usual is the number of bytes that are read of a path first.
 const usual = 256
 
-// textual is the address of the path of a call that its text may answer: an open for reading, or the making of a directory.
+// textual is the address of the path of a call that its text may answer: an open for reading, or the making of a
+// directory.
 func textual(n *notification) (addr uint64, ok bool) {
 	switch n.nr {
 	case unix.SYS_OPENAT:
@@ -25,7 +26,8 @@ func textual(n *notification) (addr uint64, ok bool) {
 	return 0, false
 }
 
-// read reads the path of a call that its text may answer, nil where the call is another one or its path is not read at once.
+// read reads the path of a call that its text may answer, nil where the call is another or its path is not read at
+// once.
 func (w *worker) read(n *notification) []byte {
 	addr, ok := textual(n)
 	if !ok {
@@ -62,8 +64,9 @@ func (w *worker) answers(n *notification, text []byte) bool {
 	}
 }
 
-// looks reports whether to look for other calls at one that is answered by its text. An answer costs little more than to look, and one
-// that sends a call on costs less: for those no other worker is called. Where several receive, they become fewer again.
+// looks reports whether to look for other calls at a call that is answered by its text. An answer costs little more
+// than to look, and an answer that sends a call on costs less: then no other worker is called. Where several receive,
+// they become fewer again.
 func (w *worker) looks(passes bool) bool {
 	if passes && w.seats.more.Load() == 0 {
 		return false
@@ -72,9 +75,8 @@ func (w *worker) looks(passes bool) bool {
 	return w.since%often == 0
 }
 
-// passes reports whether a call is an open for reading that goes on in the kernel by the text of its path alone. These are
-// most calls of most tools.
-// See decision D46.
+// passes reports whether a call is an open for reading that goes on in the kernel by nothing but the text of its path.
+// These are most calls of most tools. See decision D46.
 func (w *worker) passes(n *notification, text []byte) bool {
 	o := opening{OpenHow: unix.OpenHow{Flags: uint64(uint32(n.args[2]))}}
 	return w.whole != 0 && !w.policy.decides(o.Flags) && w.plain(dirfd(n.args[0]), string(text), o)
@@ -83,8 +85,8 @@ func (w *worker) passes(n *notification, text []byte) bool {
 // plain reports whether the text of a path is enough to continue the call in the kernel, which
 // saves the commonest opens most of their cost: the class of the call is not judged, the
 // workspace is granted it as a whole, with all places in it that have rules of their own, and the
-// path neither climbs nor begins at a directory whose files differ from tool to tool. The ruleset refuses a path that leads there by a
-// symlink. A call that the policy denies everywhere is judged, so that the denial is reported.
+// path neither climbs nor begins at a directory whose files differ from tool to tool. The ruleset refuses a path that
+// leads there by a symlink. A call that the policy denies everywhere is judged, so that the denial is reported.
 // See decision D46.
 func (s *Supervisor) plain(dir int, path string, o opening) bool {
 	if s.whole == 0 || o.hidden || s.policy.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
@@ -98,7 +100,7 @@ func (s *Supervisor) plain(dir int, path string, o opening) bool {
 			wants = wants.With(ir.Create)
 		}
 		// The ruleset knows a directory with a rule of its own wherever it has been moved. That others move
-		// one is an assumption about reading; see decision D43.
+		// such a directory is an assumption about reading; see decision D43.
 		if s.crowded || len(s.placements) > 1 && !s.placed() || !s.undisturbed() {
 			return false
 		}

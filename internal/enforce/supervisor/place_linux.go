@@ -69,7 +69,7 @@ func (s *sandbox) open(roots *ir.Bindings, base []ir.FSRule, o Options) (err err
 	return err
 }
 
-// directories are those of the places that a policy is about, the workspace first.
+// directories are the directories of the places that a policy is about, the workspace first.
 func directories(roots *ir.Bindings) (out []string) {
 	for _, r := range roots.Roots() {
 		if dir, ok := roots.Path(ir.Location{Root: r}); ok {
@@ -79,9 +79,9 @@ func directories(roots *ir.Bindings) (out []string) {
 	return out
 }
 
-// given is a standard descriptor that the tool was started with: the file, and the mode that it is open with. held keeps
-// the number of the inode from being given to another file; that of a pseudo-terminal is given to the next one, when
-// this one has lost its name.
+// given is a standard descriptor that the tool was started with: the file, and the mode that it is open with. held
+// keeps the number of the inode from being given to another file. The next pseudo-terminal gets the number of a
+// pseudo-terminal that has lost its name.
 type given struct {
 	known  bool
 	file   Inode
@@ -90,7 +90,7 @@ type given struct {
 	held   int
 }
 
-// is reports whether an open file is the given one.
+// is reports whether an open file is the given file.
 func (g *given) is(fd int) bool {
 	at, known := inode(fd)
 	if !g.known || !known || at != g.file {
@@ -104,7 +104,8 @@ func (g *given) is(fd int) bool {
 	return err == nil && err2 == nil && was == now
 }
 
-// asGiven is a descriptor as one that is given. One without a right (O_PATH) counts as none.
+// asGiven is a descriptor as a given descriptor. A descriptor without a right (O_PATH) counts
+// as none.
 func asGiven(fd int) (g given) {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_PATH != 0 {
@@ -174,12 +175,12 @@ func (s *sandbox) ofSharedMemory(path string) string {
 	return strings.TrimSuffix(ir.LinuxShared+"/"+below, "/")
 }
 
-// private is a directory of the run that stands for one of all processes.
+// private is a directory of the run that stands for a directory of all processes.
 type private struct {
-	// name is that of the run's directory within the common one; empty for none.
+	// name is the name of the run's directory within the common directory; empty for none.
 	name string
-	// dir is a descriptor of the run's directory, all identifies the common one, and dev is
-	// their file system.
+	// dir is a descriptor of the run's directory, all identifies the common directory, and dev
+	// is their file system.
 	dir int
 	all Inode
 	dev uint64
@@ -204,14 +205,15 @@ func openPrivate(dir string) (private, error) {
 	return p, nil
 }
 
-// stands returns the directory of the run in place of the common one.
+// stands returns the directory of the run in place of the common directory.
 func (p *private) stands(at Inode) (int, bool) { return p.dir, p.name != "" && at == p.all }
 
 // own reports whether a file is on one of the file systems where the same path is another file
 // for every tool.
 func (s *sandbox) own(fd int, st *unix.Stat_t) bool {
 	_, slave := terminalNumber(st.Rdev)
-	return slave && st.Mode&unix.S_IFMT == unix.S_IFCHR || s.shared.name != "" && st.Dev == s.shared.dev || s.kinds.proc(fd, st.Dev)
+	return slave && st.Mode&unix.S_IFMT == unix.S_IFCHR || s.shared.name != "" && st.Dev == s.shared.dev ||
+		s.kinds.proc(fd, st.Dev)
 }
 
 // inOwn reports the same of a directory.
@@ -224,15 +226,16 @@ func (s *sandbox) inOwn(dir int) bool {
 type terminal struct {
 	dev  uint64
 	path string
-	// pin is a descriptor of the file at path, which loses its name with the terminal. It does not keep that open. -1 for none.
+	// pin is a descriptor of the file at path, which loses its name with the terminal. It does not keep that open. -1
+	// for none.
 	pin int
 }
 
 // Terminal is the path of the controlling terminal of this process, empty for none.
 func Terminal() string { return runTerminal().path }
 
-// runTerminal finds the controlling terminal of this process. One that is no pseudo-terminal is
-// found by the standard descriptors that lead to it.
+// runTerminal finds the controlling terminal of this process. A terminal that is no
+// pseudo-terminal is found by the standard descriptors that lead to it.
 func runTerminal() terminal {
 	var t terminal
 	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -242,7 +245,8 @@ func runTerminal() terminal {
 	if err == nil {
 		_ = unix.Close(fd)
 	}
-	// That of this thread, which the kernel writes without adding up those of all threads.
+	// The file of this thread, which the kernel writes without adding up the times of all
+	// threads.
 	t.dev = controllingIn("/proc/thread-self/stat")
 	if number, ok := terminalNumber(t.dev); ok {
 		t.path = "/dev/pts/" + strconv.Itoa(number)
@@ -256,9 +260,9 @@ func runTerminal() terminal {
 	return t
 }
 
-// ownsTerminal reports whether a pseudo-terminal is the controlling one of the run, or one
-// that a process of the tool holds the other end of. The number of one that has gone is given to the next: a file that
-// was found before it is asked about is the one that the answer is about.
+// ownsTerminal reports whether a pseudo-terminal is the controlling terminal of the run, or whether a process of the
+// tool holds its other end. The next pseudo-terminal gets the number of a terminal that has gone: the answer is about
+// a file that was found before the question.
 func (s *sandbox) ownsTerminal(number int) bool {
 	if at, ok := terminalNumber(s.terminal.dev); ok && at == number {
 		if name, err := nameOf(s.terminal.pin); err == nil && name == s.terminal.path {
@@ -337,7 +341,7 @@ func controllingIn(file string) uint64 {
 	return unix.Mkdev(uint32(tty>>8)&0xfff, uint32(tty&0xff|tty>>12&0xfff00))
 }
 
-// filesystems remembers which devices are those of proc file systems.
+// filesystems remembers which devices belong to proc file systems.
 type filesystems struct {
 	mu sync.RWMutex
 	of map[uint64]bool

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resolvers other than that of glibc compare the sender of an answer with the server that they
+// Resolvers other than glibc's compare the sender of an answer with the server that they
 // asked (musl, c-ares). The kernel names no sender for a pair of unix sockets, so the supervisor
-// receives for those that stand for datagrams.
+// receives for the pairs that stand for datagrams.
 
 // standIn duplicates the socket of a call if it stands for a socket of datagrams or of netlink, and returns its own
 // address and the server's that it has asked.
@@ -39,7 +39,7 @@ type buffer struct {
 	size int
 }
 
-// reception is a call that receives, with the places where its results go; zero for those that the
+// reception is a call that receives, with the places where its results go; zero for parts that the
 // caller does not want.
 type reception struct {
 	data             []buffer
@@ -99,7 +99,8 @@ func (c sockets) recvmsg() answer {
 	}
 	r := reception{flags: int(int32(uint32(c.args[2]))), control: c.args[1] + msgControl, flagged: c.args[1] + msgFlags}
 	if name := word(head); name != 0 {
-		r.name, r.nameSize = buffer{name, size(uint64(binary.NativeEndian.Uint32(head[msgNameSize:])))}, c.args[1]+msgNameSize
+		r.name, r.nameSize = buffer{name, size(uint64(binary.NativeEndian.Uint32(head[msgNameSize:])))},
+			c.args[1]+msgNameSize
 	}
 	for ; len(list) > 0; list = list[16:] {
 		r.data = append(r.data, buffer{word(list), size(word(list[8:]))})
@@ -190,7 +191,7 @@ func (c sockets) getsockname() answer {
 	if !ok {
 		return proceed
 	}
-	return c.name(own)
+	return fails(c.putCounted(c.args[1], c.args[2], own))
 }
 
 func familyOf(a netip.AddrPort) int {

@@ -46,7 +46,7 @@ func refused(query []byte) (reply []byte, name string) {
 	return reply, name
 }
 
-// dnsLabels reads a name that is not compressed, as those of questions are.
+// dnsLabels reads a name that is not compressed, such as the name of a question.
 func dnsLabels(b []byte) (labels []string, rest []byte, ok bool) {
 	for total := 0; len(b) > 0; {
 		n := int(b[0])

@@ -19,7 +19,7 @@ import (
 // name, so that the refusal says which host was asked for.
 // See decision D120.
 
-// placeholder makes the socket that stands for one of the internet.
+// placeholder makes the socket that stands for an internet socket.
 func (c sockets) placeholder() answer {
 	flags := int(c.args[1])&unix.SOCK_NONBLOCK | unix.SOCK_CLOEXEC
 	hand := answer{hand: true, writes: true, closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
@@ -35,7 +35,7 @@ func (c sockets) placeholder() answer {
 	if err != nil {
 		return result(err)
 	}
-	if !c.refuses(pair[1], readDatagram) {
+	if !c.Supervisor.refuses(pair[1], c.by(), readDatagram) {
 		_ = unix.Close(pair[0])
 		return c.denies(unix.EMFILE, whyMany)
 	}
@@ -47,7 +47,7 @@ func (c sockets) placeholder() answer {
 // whyMany is the reason for refusing a further socket.
 const whyMany = "too many sockets that ask name servers"
 
-// closed refuses a connection of a socket that stands for one of the internet. Questions to a name server are read.
+// closed refuses a connection of a socket that stands for an internet socket. Questions to a name server are read.
 func (c sockets) closed(fd int, to netip.AddrPort) answer {
 	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
 	switch {
@@ -93,17 +93,19 @@ func (c sockets) ask(fd int, to netip.AddrPort) answer {
 	if err != nil {
 		return result(err)
 	}
-	if !c.refuses(end, readStream) {
+	if !c.Supervisor.refuses(end, c.by(), readStream) {
 		return c.denies(unix.EMFILE, whyMany)
 	}
 	c.peers.remember(fd, to)
 	return answer{}
 }
 
-// refuses has the questions refused that come by an end of a pair, until it is closed, and looks nothing up. It takes
-// the descriptor over.
-func (c sockets) refuses(fd int, read func(io.Reader, []byte) (question, frame []byte, err error)) bool {
-	s, by := c.Supervisor, process{pid: c.process(), name: c.comm()}
+// A questionReader reads a question, and what stands before its answer.
+type questionReader func(from io.Reader, buf []byte) (question, frame []byte, err error)
+
+// refuses has the questions of a process refused that come by an end of a pair, until it is closed, and looks nothing
+// up. It takes the descriptor over.
+func (s *Supervisor) refuses(fd int, by process, read questionReader) bool {
 	return s.pairs.serve(s, fd, func(f *os.File) {
 		buf := make([]byte, maxQuestion)
 		for {
@@ -134,7 +136,8 @@ func readDatagram(from io.Reader, buf []byte) (question, frame []byte, err error
 	return buf[:max(n, 0)], nil, err
 }
 
-// readStream reads one message behind its length (RFC 7766), and returns room for that of the answer, which is as long.
+// readStream reads one message behind its length (RFC 7766), and returns room for the length of the answer, which takes
+// as many bytes.
 func readStream(from io.Reader, buf []byte) (question, frame []byte, err error) {
 	size := make([]byte, 2)
 	if _, err := io.ReadFull(from, size); err != nil {

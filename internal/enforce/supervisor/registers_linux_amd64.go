@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// registers are those of a stopped thread. Arguments of a system call are in rdi, rsi,
+// registers are the registers of a stopped thread. Arguments of a system call are in rdi, rsi,
 // rdx, r10, r8 and r9, its number and its result in rax (System V ABI, A.2.1).
 type registers unix.PtraceRegs
 

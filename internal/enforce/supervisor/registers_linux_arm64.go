@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// registers are those of a stopped thread. Arguments of a system call are in x0 to x5, its
-// result in x0, its number in x8 (syscall(2)).
+// registers are the registers of a stopped thread. Arguments of a system call are in x0 to x5,
+// its result in x0, its number in x8 (syscall(2)).
 type registers unix.PtraceRegsArm64
 
 // trap is the instruction that makes a system call.

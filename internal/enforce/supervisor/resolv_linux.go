@@ -65,7 +65,7 @@ func (s searched) shorter(name string) []string {
 	return out
 }
 
-// meant is the name that a process asked for: one with few dots is completed by the resolver before it is asked for as
+// meant is the name that a process asked for: the resolver completes a name with few dots before it asks for it as
 // it stands. A name of one label is left as it was completed, since rules name hosts in full.
 func (s searched) meant(name string) string {
 	all := s.shorter(name)

@@ -44,7 +44,7 @@ type follow bool
 const followed, kept follow = true, false
 
 // where is the absolute path of the file that a descriptor refers to; empty for a file without
-// one, which is the tool's own: a pipe, a socket, a file of memory.
+// a path, which is the tool's own: a pipe, a socket, a file of memory.
 func where(fd int) string {
 	path, _ := stated(fd)
 	return path
@@ -115,7 +115,7 @@ func (r *resolver) object(base int, path string, end follow, resolve uint64) (no
 	return n, e
 }
 
-// meansOther reports whether a path may have been resolved over a file that is another one for
+// meansOther reports whether a path may have been resolved over a file that is another file for
 // the tool: the supervisor's own directory of /proc, or the shared memory of all. Without magic
 // links only ".." leads from there to another file system.
 func (r *resolver) meansOther(n *node, path string) bool {
@@ -128,7 +128,8 @@ func (r *resolver) meansOther(n *node, path string) bool {
 // overLinks reports whether a symlink stands on a path that leads nowhere. Like /dev/fd it may
 // lead to /proc/self, where the tool has other files.
 func overLinks(base int, path string) bool {
-	fd, err := unix.Openat2(base, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	fd, err := unix.Openat2(base, path,
+		&unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err == nil {
 		_ = unix.Close(fd) // it exists by now
 	}

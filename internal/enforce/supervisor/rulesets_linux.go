@@ -81,17 +81,18 @@ func (c rulesets) addRule() answer {
 	case !c.current():
 		return fails(unix.EINTR)
 	}
-	_, _, e = unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), uintptr(c.args[1]), uintptr(unsafe.Pointer(&attr[0])), uintptr(c.args[3]), 0, 0)
+	_, _, e = unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), uintptr(c.args[1]),
+		uintptr(unsafe.Pointer(&attr[0])), uintptr(c.args[3]), 0, 0)
 	return fails(e)
 }
 
-// restrictFlags are those that concern the calling process alone.
+// restrictFlags are the flags that concern only the calling process.
 const restrictFlags = unix.LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF | unix.LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON |
 	unix.LANDLOCK_RESTRICT_SELF_LOG_SUBDOMAINS_OFF | unix.LANDLOCK_RESTRICT_SELF_TSYNC
 
 // restrict lets the caller restrict itself, once its process is marked. Another thread may put
 // another ruleset under the same number meanwhile: then the kernel bounds the caller by that
-// one and the supervisor by this one, both in addition to those in force before.
+// ruleset and the supervisor by this ruleset, both in addition to the rulesets in force before.
 func (c rulesets) restrict() answer {
 	switch {
 	case c.domains == nil:
@@ -148,8 +149,8 @@ func (c rulesets) nest(above *domain, ruleset int) answer {
 }
 
 // bounded finds out which rulesets bind the caller. They stay the same until its call is
-// answered: even a thread that restricts all threads of its process waits for those that are in
-// the kernel (LANDLOCK_RESTRICT_SELF_TSYNC).
+// answered: even a thread that restricts all threads of its process waits for the threads that
+// are in the kernel (LANDLOCK_RESTRICT_SELF_TSYNC).
 func (c *call) bounded() bool {
 	if c.domains == nil || !c.domains.used.Load() {
 		return true
@@ -175,7 +176,7 @@ func (c *call) do(act func() error) error {
 	return c.within(c.domain, act)
 }
 
-// within acts on a thread of a domain: an idle one, or a new one.
+// within acts on a thread of a domain: an idle thread, or a new thread.
 // See decision D54.
 func (s *Supervisor) within(d *domain, act func() error) error {
 	j := job{act, make(chan error, 1)}
@@ -193,7 +194,7 @@ type job struct {
 	done chan error
 }
 
-// attendance is how long a thread of a domain stays idle. Restricting a new one takes longer
+// attendance is how long a thread of a domain stays idle. Restricting a new thread takes longer
 // than a job.
 const attendance = 100 * time.Millisecond
 
@@ -221,8 +222,8 @@ func (s *Supervisor) attend(d *domain, j job) {
 	}
 }
 
-// reaches reports whether the caller may look into another process of the sandbox: one that its
-// own rulesets bind as well (hook_ptrace_access_check() in security/landlock/task.c).
+// reaches reports whether the caller may look into another process of the sandbox: a process
+// that its own rulesets bind as well (hook_ptrace_access_check() in security/landlock/task.c).
 func (r *resolver) reaches(pid int) bool {
 	if !r.domain.binds() {
 		return true

@@ -72,7 +72,7 @@ func interpreted(programs []landlock.Program) map[string]string {
 
 // mayInterpret judges the interpreters of a listed script. The interpreters that it had when
 // the tool started are granted with it. A tool that may write to the script can name another
-// one: that is judged as if it were started by itself, with the arguments that it gets.
+// interpreter. That is judged as if it were started by itself, with the arguments that it gets.
 // See decision D56.
 func (c programs) mayInterpret(b *becoming) bool {
 	for i := 1; i < len(b.chain); i++ {
@@ -100,7 +100,9 @@ func narrower(a, b *ir.CommandRule) *ir.CommandRule {
 	both := *a
 	both.Envs, both.AllEnvs = b.Envs, false
 	if !a.AllEnvs {
-		both.Envs = slices.DeleteFunc(slices.Clone(a.Envs), func(name string) bool { return !slices.Contains(b.Envs, name) })
+		both.Envs = slices.DeleteFunc(slices.Clone(a.Envs), func(name string) bool {
+			return !slices.Contains(b.Envs, name)
+		})
 	}
 	return &both
 }

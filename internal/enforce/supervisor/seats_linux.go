@@ -10,31 +10,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// seats bound how many workers wait for calls at a time. A call wakes all of them, and all but
-// one in vain (recv_wake_function() in kernel/seccomp.c). So there is one seat for a tool that
-// makes its calls one after the other, whose thread and worker take turns on one processor. A
-// tool that makes several at a time gets more: else each call would have one worker wake
-// another.
-// See decision D230.
+// seats bound how many workers wait for calls at a time. A call wakes all of them, and all
+// except one in vain (recv_wake_function() in kernel/seccomp.c). So there is one seat for a
+// tool that makes its calls one after the other, whose thread and worker take turns on one
+// processor. A tool that makes several at a time gets more: else each call would have one
+// worker wake another. See decision D230.
 type seats struct {
-	// more is the number of seats but the first, taken those of workers that receive or answer,
-	// and parked the workers that wait for one and have not been offered any. busy are the calls
-	// that are being answered, alone is how many have come one after the other.
+	// more is the number of seats without the first, taken the seats of workers that receive or
+	// answer, and parked the workers that wait for a seat and have not been offered any. busy
+	// are the calls that are being answered, alone is how many have come one after the other.
 	more, taken, parked, busy, alone atomic.Int32
 	// latest is when a call was received last, in nanoseconds.
 	latest atomic.Int64
 	mu     sync.Mutex
 	given  sync.Cond
-	// over is set when no process is left that makes calls; turns is set while calls are answered on their own processor.
+	// over is set when no process is left that makes calls; turns is set while calls are answered on their own
+	// processor.
 	over, turns bool
 }
 
 var room sync.Once
 
-// makeRoom has the Go runtime run threads beside those that wait in the kernel for calls, stops and ends, once for all tools of this
-// process. Such a thread keeps one of the runtime's processors until the runtime's monitor takes it, and that sleeps for up to 10 ms
-// (sysmon in runtime/proc.go).
-// See decision D230.
+// makeRoom has the Go runtime run threads beside the threads that wait in the kernel for calls, stops and ends, once
+// for all tools of this process. Such a thread keeps one of the runtime's processors until the runtime's monitor takes
+// it, and that sleeps for up to 10 ms (sysmon in runtime/proc.go). See decision D230.
 func makeRoom() {
 	room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
 }
@@ -42,7 +41,7 @@ func makeRoom() {
 // maxSeats bounds the workers that one call wakes.
 const maxSeats = 4
 
-// quiet is how many calls have to come alone, one after the other, until a seat goes.
+// quiet is how many calls have to come one after the other until a seat goes.
 const quiet = 256
 
 // slow is how long workers take for calls that they do not come back from soon.
@@ -61,7 +60,7 @@ type worker struct {
 	since uint
 }
 
-// lead waits until this worker has a seat. One that has a seat too many leaves it.
+// lead waits until this worker has a seat. A worker that has a seat too many leaves it.
 func (w *worker) lead() {
 	s := &w.seats
 	if w.leads && s.taken.Load() <= s.more.Load()+1 {
@@ -104,7 +103,7 @@ func (w *worker) leave() {
 	s.given.Broadcast()
 }
 
-// offer has another worker take a seat: a free one, or the one that this worker leaves.
+// offer has another worker take a seat: a free seat, or the seat that this worker leaves.
 func (w *worker) offer(left int32) {
 	s := &w.seats
 	s.mu.Lock()
@@ -120,8 +119,8 @@ func (w *worker) offer(left int32) {
 	}
 }
 
-// arrange has calls be answered on their own processor while there is one seat. Where there are several the kernel chooses: else
-// all callers and workers come to share the processor of one, since each wakes the next there.
+// arrange has calls be answered on their own processor while there is one seat. Where there are several the kernel
+// chooses: else all callers and workers come to share one processor, since each wakes the next there.
 // See decision D230.
 func (s *Supervisor) arrange() {
 	s.seats.mu.Lock()
@@ -132,9 +131,9 @@ func (s *Supervisor) arrange() {
 	}
 }
 
-// unhurried has this thread not take the processor from the one that wakes it (SCHED_BATCH, sched(7)). The kernel wakes a worker
-// when the tool's thread has its descriptor and goes on; the rest of the worker's work can wait for the tool's next call. A thread
-// that has another policy than the usual one keeps it.
+// unhurried has this thread not take the processor from the thread that wakes it (SCHED_BATCH, sched(7)). The kernel
+// wakes a worker when the tool's thread has its descriptor and goes on; the rest of the worker's work can wait for the
+// tool's next call. A thread that has another policy than the usual keeps it.
 // See decision D230.
 func unhurried() {
 	if policy, _, e := unix.RawSyscall(unix.SYS_SCHED_GETSCHEDULER, 0, 0, 0); e != 0 || policy != unix.SCHED_NORMAL {
@@ -144,17 +143,17 @@ func unhurried() {
 	_, _, _ = unix.RawSyscall(unix.SYS_SCHED_SETSCHEDULER, 0, unix.SCHED_BATCH, uintptr(unsafe.Pointer(&priority)))
 }
 
-// share looks whether other calls wait while this worker has received one that may take long. Where there are enough seats, the workers
-// that have them come to the call soon, unless none has received one for a while; then another worker takes this seat, so that no call
-// waits for the end of this one.
+// share looks whether other calls wait while this worker has received a call that may take long. Where there are enough
+// seats, the workers that have them come to the call soon, unless none has received a call for a while; then another
+// worker takes this seat, so that no call waits for the end of this call.
 func (w *worker) share() {
 	if w.look() {
 		w.yield()
 	}
 }
 
-// look counts the calls that are being answered. If others wait there is one seat more. It reports whether one waits that no worker
-// comes to soon.
+// look counts the calls that are being answered. If others wait there is one seat more. It reports whether a call waits
+// that no worker comes to soon.
 func (w *worker) look() bool {
 	s := &w.seats
 	now := time.Now().UnixNano()

@@ -105,9 +105,9 @@ func (c programs) seize(process int) (*seized, unix.Errno) {
 	return s, 0
 }
 
-// ptrace makes a request. To seize a thread waits while another of its process starts a program (cred_guard_mutex, ptrace_attach() in
-// kernel/ptrace.c), and a tool can make that last: the Go runtime has to know, or no tool of this process would be answered.
-// See decision D56.
+// ptrace makes a request. To seize a thread waits while another of its process starts a program (cred_guard_mutex,
+// ptrace_attach() in kernel/ptrace.c), and a tool can make that last: the Go runtime has to know, or no tool of this
+// process would be answered. See decision D56.
 func ptrace(request, id int, addr, data uintptr) unix.Errno {
 	_, _, e := unix.Syscall6(unix.SYS_PTRACE, uintptr(request), uintptr(id), addr, data, 0, 0)
 	return e
@@ -132,7 +132,7 @@ func seizable() error {
 	return nil
 }
 
-// id is the number of the thread: after a start that of its process.
+// id is the number of the thread: after a start the number of its process.
 func (s *seized) id() int {
 	if s.executed {
 		return s.process
@@ -183,7 +183,7 @@ func (s *seized) proc(name string) (string, error) {
 	return string(data), err
 }
 
-// arguments are those that the program starts with.
+// arguments are the arguments that the program starts with.
 func (s *seized) arguments() ([]string, error) {
 	text, err := s.proc("cmdline")
 	if err != nil {

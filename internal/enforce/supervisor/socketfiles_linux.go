@@ -14,7 +14,7 @@ type socketFiles struct {
 	made map[socketFile]bool
 }
 
-// socketFile tells a file from all others, also from later ones with its number.
+// socketFile tells a file from all others, also from later files with its number.
 type socketFile struct {
 	major, minor uint32
 	inode        uint64
@@ -51,7 +51,8 @@ func (s *socketFiles) holds(object int) bool {
 func socketAt(dir int, name string, flags int) (socketFile, bool) {
 	const wants = unix.STATX_TYPE | unix.STATX_INO | unix.STATX_BTIME
 	var st unix.Statx_t
-	if err := unix.Statx(dir, name, flags, wants, &st); err != nil || st.Mask&wants != wants || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+	if err := unix.Statx(dir, name, flags, wants, &st); err != nil || st.Mask&wants != wants ||
+		st.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return socketFile{}, false
 	}
 	return socketFile{st.Dev_major, st.Dev_minor, st.Ino, st.Btime}, true

@@ -121,8 +121,8 @@ func (c sockets) reach(fd int, to netip.AddrPort, raw []byte) answer {
 }
 
 // aimed replaces an address that stands for any by the address to which the kernel would connect the socket
-// (ip_route_connect in net/ipv4, tcp_v6_connect in net/ipv6): the one that it is bound to, else the loopback address.
-// The bytes are made from the result, so that the kernel decides nothing after the judgement.
+// (ip_route_connect in net/ipv4, tcp_v6_connect in net/ipv6): the address that it is bound to, else the loopback
+// address. The bytes are made from the result, so that the kernel decides nothing after the judgement.
 // See decision D365.
 func aimed(fd int, to netip.AddrPort, raw []byte) (netip.AddrPort, []byte, unix.Errno) {
 	family := int(binary.NativeEndian.Uint16(raw))
@@ -141,7 +141,8 @@ func aimed(fd int, to netip.AddrPort, raw []byte) (netip.AddrPort, []byte, unix.
 	return to, exact, 0
 }
 
-// anywhere is the address that an unspecified one stands for on a socket that is bound to another.
+// anywhere is the address that an unspecified address stands for on a socket that is bound to
+// another.
 func anywhere(asked, from netip.Addr) netip.Addr {
 	v4 := asked.Unmap().Is4()
 	switch {
@@ -158,7 +159,7 @@ func anywhere(asked, from netip.Addr) netip.Addr {
 	return netip.AddrFrom16(from.As16())
 }
 
-// loopback is the address of this host in the family of another one.
+// loopback is the address of this host in the family of another address.
 func loopback(a netip.Addr) netip.Addr {
 	if a.Is4() {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
@@ -279,7 +280,7 @@ func (c sockets) file(fd int, raw []byte) answer {
 }
 
 // named binds to a name in the directory that was judged. The only call for that binds to a
-// path relative to the working directory, which is this thread's alone (see settle). The socket
+// path relative to the working directory, which only this thread has (see settle). The socket
 // shows its last name only (getsockname(2)).
 func (c sockets) named(fd int, n node) error {
 	c.alone()

@@ -84,7 +84,7 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 	}
 	late := s.limited(t)
 	status := t.wait(s.stops.deliver)
-	// From here on the number of the tool may become that of another process.
+	// From here on another process may get the number of the tool.
 	late()
 	stop()
 	s.egress.flush()
@@ -97,8 +97,8 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 
 // limited kills the tool when its time is over, if it has one, unless the returned function is
 // called before. The end of a tool that another of its processes traces does not reach this
-// process until that one has waited for it or is gone (ptrace(2)), so that one is killed as well: the first process of
-// a container can be ended by no other.
+// process until the tracer has waited for it or is gone (ptrace(2)), so the tracer is killed as well: the first
+// process of a container can be ended by no other.
 func (s *Supervisor) limited(t *Tool) (stop func()) {
 	if t.ends = s.ends; s.ends.IsZero() {
 		return func() {}
@@ -215,7 +215,7 @@ func (t *Tool) begin() error {
 	return nil
 }
 
-// report reads one report, nil at their end, and turns those about a failure into errors.
+// report reads one report, nil at their end, and turns reports of a failure into errors.
 func (t *Tool) report() (*report, error) {
 	r := &report{}
 	buf := (*[unsafe.Sizeof(*r)]byte)(unsafe.Pointer(r))[:]

@@ -88,8 +88,8 @@ func (s *Spawner) start(p *program) error {
 	return nil
 }
 
-// child is the started process, which this thread may look at although the other one could be kept from
-// it by a filter.
+// child is the started process, which this thread may look at, although a filter could keep the other
+// thread from it.
 func (p *program) child() (*os.Process, error) {
 	if p.failed != nil {
 		var ws syscall.WaitStatus
@@ -116,7 +116,8 @@ func Filter(filter []unix.SockFilter) error {
 		return err
 	}
 	prog := &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if _, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(prog))); e != 0 {
+	if _, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0,
+		uintptr(unsafe.Pointer(prog))); e != 0 {
 		return e
 	}
 	return nil

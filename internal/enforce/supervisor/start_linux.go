@@ -17,8 +17,8 @@ const executeCheck = 0x10000
 
 // lacks reports whether the policy grants a program that the ruleset does not let start, since
 // the program appeared after the start of the tool. The tool must be able to read such a file,
-// since it gets a copy. Where programs are listed, interpreters start by the ruleset alone: the
-// list speaks of the scripts that they interpret.
+// since it gets a copy. Where programs are listed, interpreters start by nothing but the
+// ruleset: the list speaks of the scripts that they interpret.
 func (c programs) lacks(want becoming) (bool, unix.Errno) {
 	starts := want.chain
 	if want.listed {
@@ -76,7 +76,8 @@ func (c programs) unbound(want becoming) unix.Errno {
 	}
 	for _, f := range want.chain {
 		err := c.do(func() error {
-			_, _, e := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(f), uintptr(unsafe.Pointer(empty)), 0, 0, unix.AT_EMPTY_PATH|executeCheck, 0)
+			_, _, e := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(f), uintptr(unsafe.Pointer(empty)), 0, 0,
+				unix.AT_EMPTY_PATH|executeCheck, 0)
 			if e != 0 {
 				return e
 			}
@@ -107,7 +108,8 @@ func native(obj int) bool {
 		return false
 	}
 	kind := binary.LittleEndian.Uint16(b[16:])
-	return b[4] == class64 && b[5] == littleEndian && (kind == etExec || kind == etDyn) && binary.LittleEndian.Uint16(b[18:]) == machine
+	return b[4] == class64 && b[5] == littleEndian && (kind == etExec || kind == etDyn) &&
+		binary.LittleEndian.Uint16(b[18:]) == machine
 }
 
 // closes reports whether a descriptor of the caller is closed when it starts a program.

@@ -93,8 +93,8 @@ func (s *seized) unblock(mask uint64) error {
 const maxName = 16
 
 // name gives a program that has stopped at the end of its start the name that the kernel gives
-// to one that is started by its path (comm in proc(5)). For that time the program's first
-// instruction is replaced by one that makes a system call.
+// to a program that is started by its path (comm in proc(5)). For that time an instruction that
+// makes a system call replaces the program's first instruction.
 func (s *seized) name(name string) error {
 	old, err := s.registers()
 	if err != nil {

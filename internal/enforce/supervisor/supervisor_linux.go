@@ -27,8 +27,8 @@ type Supervisor struct {
 	// names is held while a call relies on the place of a file, and exclusively by moves: a
 	// file that was judged at its place must still be there when it is acted on.
 	names sync.RWMutex
-	// seats are those of the workers that receive calls. Worker counts: pending are blocked on
-	// another process, all is the total.
+	// seats are the seats of the workers that receive calls. Worker counts: pending are blocked
+	// on another process, all is the total.
 	seats        seats
 	pending, all atomic.Int32
 	// busy are the goroutines of the run; polls is set where a worker must not wait in the kernel
@@ -57,7 +57,7 @@ type Supervisor struct {
 	stops   stops
 	returns returns
 	// grants are the files that the ruleset lets be started by rules of their own, images are
-	// copies of others. carried is true once the tool has given one of those files another
+	// copies of others. carried is true once the tool has given one of these files another
 	// place, uncompared once a program was started that the supervisor could not inspect. Both
 	// change with the lock on names held.
 	grants              Grants
@@ -74,12 +74,12 @@ type Supervisor struct {
 	absent     []string
 	whole      ir.CapSet
 	crowded    bool
-	// intruded is the epoch of the list of mounts times two, and one more where a file system of the kernel is below a placement.
-	// polled is when that was found out.
+	// intruded is the epoch of the list of mounts times two, plus 1 where a file system of the kernel is below a
+	// placement. polled is when that was found out.
 	intruded atomic.Uint64
 	polled   atomic.Int64
-	// interpreters are those of listed scripts at the start: canonical path of the script to
-	// canonical path of its interpreter.
+	// interpreters are the interpreters of listed scripts at the start: canonical path of the
+	// script to canonical path of its interpreter.
 	interpreters map[string]string
 	// narrows is set where some program gets fewer variables than the tool.
 	narrows bool
@@ -112,14 +112,14 @@ const maxPlacements = 3
 
 // Options are settings of a start that are not in the specification.
 type Options struct {
-	// Policy is that of the specification, nil where it is still to be read.
+	// Policy is the policy of the specification, nil where it is still to be read.
 	Policy *Policy
 	// Temp is the temporary directory of the run, Shared the directory that stands for its
 	// shared memory; empty for none.
 	Temp, Shared string
 	// Dir is the directory of the run. The tool may write in it, and not beside it.
 	Dir string
-	// Files are the standard descriptors of the tool, nil for those of this process.
+	// Files are the standard descriptors of the tool, nil for the descriptors of this process.
 	Files *[3]int
 	// Egress is the egress proxy of the run, nil where no rule names a host.
 	Egress *Egress
@@ -135,7 +135,7 @@ type Options struct {
 	// Sought, if not nil, receives the name of every file that the tool looks for in its home and that is not
 	// there. Many threads call it.
 	Sought func(string)
-	// Grants are the rules of the ruleset, Placements those of whole directories and files,
+	// Grants are the rules of the ruleset, Placements the rules of whole directories and files,
 	// Absent the granted paths that are not there. The supervisor takes over the descriptors.
 	Grants     Grants
 	Placements []Placement
@@ -168,7 +168,8 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	}
 	policy := o.Policy.judge(spec, o.Temp)
 	s := &Supervisor{
-		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), ends: o.Ends, denied: o.Denied, calls: o.Calls, used: o.Used, sought: o.Sought,
+		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), ends: o.Ends, denied: o.Denied,
+		calls: o.Calls, used: o.Used, sought: o.Sought,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
 		objects: objects{list: objectList{path: ListOfObjects(o.Dir)}},
 	}
@@ -198,12 +199,15 @@ func (s *Supervisor) surveys(spec *landlock.Spec) {
 	// within reports whether the rule on the workspace lets all be opened that the rule on a path
 	// in it does.
 	within := func(path string) bool {
-		return granted && strings.HasPrefix(path, strings.TrimSuffix(workspace, "/")+"/") && caps.Contains(wholly(spec, path))
+		return granted && strings.HasPrefix(path, strings.TrimSuffix(workspace, "/")+"/") &&
+			caps.Contains(wholly(spec, path))
 	}
 	s.absent = slices.DeleteFunc(slices.Clone(s.absent), within)
 	s.crowded = len(s.placements)+len(s.absent) > maxPlacements
 	if granted && len(s.absent) == 0 &&
-		!slices.ContainsFunc(s.placements, func(p Placement) bool { return s.policy.roots.Locate(p.Path).Path != "" && !within(p.Path) }) {
+		!slices.ContainsFunc(s.placements, func(p Placement) bool {
+			return s.policy.roots.Locate(p.Path).Path != "" && !within(p.Path)
+		}) {
 		s.whole = caps
 	}
 }
@@ -273,13 +277,13 @@ func workFor(job func(shares bool)) {
 	}
 }
 
-// settle makes this thread one that answers calls: without any capability, never running other
+// settle makes this thread fit to answer calls: without any capability, never running other
 // code and, unless unshare(2) is refused, as by container profiles, with a working directory
-// and a umask of its own. Signals, among them those by which the Go runtime preempts, go to
+// and a umask of its own. Signals, among them the signals by which the Go runtime preempts, go to
 // other threads: SECCOMP_IOCTL_NOTIF_ADDFD with SEND that is interrupted answers the call with
 // descriptor 0 and adds none (seccomp_notify_addfd() in kernel/seccomp.c marks the call as
-// replied before it waits). Nothing of a call stays with the thread: one that changes the working directory takes
-// it back, and one that makes a file sets the umask. shares is true where it shares these two.
+// replied before it waits). Nothing of a call stays with the thread: a call that changes the working directory
+// takes it back, and a call that makes a file sets the umask. shares is true where it shares these two.
 func settle() (shares bool, err error) {
 	runtime.LockOSThread()
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &everySignal, nil); err != nil {
@@ -332,8 +336,8 @@ func fatal(what string, err error) {
 	_ = unix.Kill(unix.Getpid(), unix.SIGKILL)
 }
 
-// ClearCapabilities takes every capability from this thread, the ambient ones with those that are
-// permitted (capabilities(7)).
+// ClearCapabilities takes every capability from this thread, the ambient capabilities with the
+// permitted capabilities (capabilities(7)).
 func ClearCapabilities() error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
@@ -399,8 +403,8 @@ func (c *call) await() bool {
 	if c.worker.leads {
 		c.worker.yield()
 	} else if c.seats.parked.Load() == 0 {
-		// spawn may have found too many workers when this one yielded; from now on it does not
-		// count.
+		// spawn may have found too many workers when this worker yielded; from now on it does
+		// not count.
 		c.spawn()
 	}
 	return true

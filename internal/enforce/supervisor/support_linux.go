@@ -20,8 +20,10 @@ func Supported() error {
 	if e != unix.EFAULT {
 		return fmt.Errorf("no seccomp user notification as of Linux 5.19 (%w)", e)
 	}
-	if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil && strings.TrimSpace(string(scope)) > "1" {
-		return fmt.Errorf("kernel.yama.ptrace_scope is %s; a supervisor must read its tool's memory", strings.TrimSpace(string(scope)))
+	if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil &&
+		strings.TrimSpace(string(scope)) > "1" {
+		return fmt.Errorf("kernel.yama.ptrace_scope is %s; a supervisor must read its tool's memory",
+			strings.TrimSpace(string(scope)))
 	}
 	var in, out [1]byte
 	local, remote := unix.Iovec{Base: &out[0]}, unix.RemoteIovec{Base: uintptr(unsafe.Pointer(&in[0])), Len: 1}
@@ -46,8 +48,8 @@ func Starts() error {
 }
 
 // Supervised reports whether this process is under a filter with a listener, in which case the
-// kernel refuses a second one (seccomp(2), EBUSY). It tries, on a thread that ends with the
-// attempt: the filter of that thread lets everything pass.
+// kernel refuses a second listener (seccomp(2), EBUSY). It tries, on a thread that ends with
+// the attempt: the filter of that thread lets everything pass.
 func Supervised() bool {
 	answered := make(chan bool)
 	go func() {
@@ -59,7 +61,8 @@ func Supervised() bool {
 			answered <- false
 			return
 		}
-		fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&prog)))
+		fd, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+			unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&prog)))
 		if e == 0 {
 			_ = unix.Close(int(fd))
 		}

@@ -15,8 +15,8 @@ func on[T ~struct{ *call }](answers func(T) answer) handler {
 	return func(c *call) answer { return answers(T{c}) }
 }
 
-// handlers answer the trapped calls, by number, in every supervisor of this process. A trapped call without one fails
-// with ENOSYS.
+// handlers answer the trapped calls, by number, in every supervisor of this process. A trapped call without a handler
+// fails with ENOSYS.
 func handlers() map[uint32]handler {
 	return handlersOnce.Get(func() map[uint32]handler {
 		all := older()
@@ -63,7 +63,7 @@ func handlers() map[uint32]handler {
 			unix.SYS_SETPRIORITY:        func(c *call) answer { return processes{c}.otherOf(prioProcess) },
 			unix.SYS_IOPRIO_SET:         func(c *call) answer { return processes{c}.otherOf(ioprioProcess) },
 
-			unix.SYS_KILL: on(processes.kill), // trapped for the report alone
+			unix.SYS_KILL: on(processes.kill), // trapped only for the report
 
 			unix.SYS_INOTIFY_ADD_WATCH:       on(opens.watch),
 			unix.SYS_LANDLOCK_CREATE_RULESET: on(rulesets.createRuleset),

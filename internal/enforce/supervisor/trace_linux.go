@@ -34,7 +34,7 @@ func (c *call) blocked() (answer, bool) {
 }
 
 // whyBlocked is the reason of the filter. It refuses some groups of calls under every policy,
-// others for want of a grant.
+// others for lack of a grant.
 func whyBlocked(group string) string {
 	switch group {
 	case "network", "metadata", "links", "truncate":

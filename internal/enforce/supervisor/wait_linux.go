@@ -100,7 +100,7 @@ func (t *Tool) wait(deliver func(id int, ws syscall.WaitStatus) bool) syscall.Wa
 }
 
 // stopHere stops this process, and returns when it goes on. A signal to the process might be taken by another thread,
-// while this one lets the tool go on.
+// while this thread lets the tool go on.
 func stopHere() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -112,7 +112,7 @@ const maxFinish = 10 * time.Second
 
 // finish kills the processes that the tool has left running: their calls would no longer be
 // answered. Orphans become children of this process, so it kills its children until none is
-// left. A process can start another one and end within the time of a look at all of /proc, so the kernel's list of
+// left. A process can start another and end within the time of a look at all of /proc, so the kernel's list of
 // orphans comes first, and its processes are killed at once.
 func (t *Tool) finish() {
 	// Only this call finds the caller's own clones, which have no exit signal.
@@ -133,8 +133,8 @@ func (t *Tool) finish() {
 	}
 }
 
-// reapSome takes ends of children, and reports whether there may be more children. It does not go on as long as it finds some: processes that hop
-// end faster than a busy machine lets this one take their ends.
+// reapSome takes ends of children, and reports whether there may be more children. It does not go on as long as it
+// finds some: processes that hop end faster than a busy machine lets this process take their ends.
 func reapSome() bool {
 	const some = 1000
 	for range some {
@@ -149,12 +149,13 @@ func reapSome() bool {
 	return true
 }
 
-// quickLooks is how many looks at the orphans come before one at all processes.
+// quickLooks is how many looks at the orphans come before a look at all processes.
 // See decision D354.
 const quickLooks = 32
 
-// orphans lists the processes that became children of this one, in that order: they belong to its first thread
-// (find_new_reaper() in kernel/exit.c). Kernels without CONFIG_PROC_CHILDREN list none (proc_pid_children(5)).
+// orphans lists the processes that became children of this process, in that order: they belong to its first
+// thread (find_new_reaper() in kernel/exit.c). Kernels without CONFIG_PROC_CHILDREN list none
+// (proc_pid_children(5)).
 func orphans() []int {
 	self := strconv.Itoa(unix.Getpid())
 	list, _ := os.ReadFile("/proc/self/task/" + self + "/children")
@@ -167,7 +168,7 @@ func orphans() []int {
 	return out
 }
 
-// children lists the processes whose parent is the given one.
+// children lists the processes whose parent is the given process.
 func children(parent int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // walk resolves a path one component after the other, as the tool would see it: /proc/self is
-// the tool's, magic links (proc(5): cwd, root, exe, fd/N) are followed where they are those of
-// a process of the sandbox, and the shared memory is that of the run.
+// the tool's, magic links (proc(5): cwd, root, exe, fd/N) are followed where they belong to a
+// process of the sandbox, and the shared memory is the run's.
 func (r *resolver) walk(base int, path string, end follow) (node, unix.Errno) {
 	w := walker{resolver: r, at: node{dir: -1, object: base}}
 	if at, known := inode(base); known {
@@ -99,7 +99,7 @@ func (w *walker) link(n node) unix.Errno {
 	return 0
 }
 
-// remaining reports whether no further name follows, and returns the slash if one does.
+// remaining reports whether no further name follows, and returns the slash if a name follows.
 func remaining(rest []string) (last bool, tail string) {
 	for _, r := range rest {
 		if r != "" {
@@ -177,8 +177,8 @@ func (r *resolver) jump(n node) (next node, e unix.Errno, magic bool) {
 	return next, errno(unix.Fstat(fd, &next.st)), true
 }
 
-// asStandard returns the standard descriptor behind a descriptor of a process, nil if it is not
-// one of 0 to 2 that the tool was started with. Other descriptors lead to files with rules. What the process has there
+// asStandard returns the standard descriptor behind a descriptor of a process, nil if it is none of 0 to 2 that the
+// tool was started with. Other descriptors lead to files with rules. What the process has there
 // now does not count: it may be another descriptor of the same file, with other flags or none (O_PATH).
 func (r *resolver) asStandard(number, fd int) *given {
 	if number < 0 || number >= len(r.box.given) {

@@ -14,8 +14,8 @@ type TooLarge int64
 // Error implements error.
 func (n TooLarge) Error() string { return fmt.Sprintf("larger than %d bytes", int64(n)) }
 
-// Read returns the rest of a file of at most limit bytes. A larger one is refused, also one that
-// grows while it is read: a part of a file may mean something else than the whole.
+// Read returns the rest of a file of at most limit bytes. A larger file is refused, also a file
+// that grows while it is read: a part of a file may mean something else than the whole.
 func Read(f fs.File, limit int64) ([]byte, error) {
 	info, err := f.Stat()
 	switch {

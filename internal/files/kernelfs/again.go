@@ -47,7 +47,8 @@ func (f *finder) name(roots, base []string) {
 			open = append(open, view{m, shows})
 		}
 	}
-	// Two that show the same are both closed: rules and protected paths may name either, and count at neither other name.
+	// Two that show the same are both closed: rules and protected paths may name either, and count at neither other
+	// name.
 	for _, a := range open {
 		for _, b := range open {
 			if named, ok := f.named(a.m.Point, a.shows, b.shows); ok && a.m != b.m && a.m.Again == "" {
@@ -87,7 +88,7 @@ func shown(all []Mount, path string) (Mount, bool) {
 }
 
 // again is the name at a place of what a mount shows as well, empty where they show nothing in common, or show it under
-// one name, as where a directory is mounted on itself.
+// the same name, as where a directory is mounted on itself.
 func again(m, place *Mount) string {
 	var own, other string
 	switch {
@@ -103,8 +104,8 @@ func again(m, place *Mount) string {
 	return other
 }
 
-// Names are the canonical names of a place: its own, those that other mounts give it, and the points of mounts that
-// show a part of it.
+// Names are the canonical names of a place: its own, the names that other mounts give it, and the points of mounts
+// that show a part of it.
 func Names(all []Mount, path string) []string {
 	out := []string{path}
 	place, ok := shown(all, path)

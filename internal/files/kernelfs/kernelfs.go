@@ -1,7 +1,7 @@
-// Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from those that hold files. Files
-// of the former are settings and other processes: no grant on a directory around one is meant for them. Nor is a grant meant for a
-// mount that shows a place of the policy under another name, by which other rules would hold for the same files.
-// See decisions D362 and D441.
+// Package kernelfs tells the mounts by which the kernel shows itself, such as proc, from mounts that hold files. Files
+// of the former are settings and other processes: no grant on a directory around such a mount is meant for them. Nor
+// is a grant meant for a mount that shows a place of the policy under another name, by which other rules would hold
+// for the same files. See decisions D362 and D441.
 package kernelfs
 
 import (
@@ -19,21 +19,23 @@ type Mount struct {
 	Point, Type string
 	// Device is the file system's number, Root the directory or file of it that the mount shows.
 	Device, Root string
-	// options are those of the file system, which for an overlay have its layers.
+	// options are the options of the file system, which for an overlay have its layers.
 	options string
 	// kernel is true for an overlay over a directory of the kernel's, or over some that nobody here can tell.
 	kernel bool
 	// Again is the other name of what the mount shows, empty for none that the policy is about.
 	Again string
-	// Closed is true where the mount shows the kernel or has another name, or lies in such a mount, and is none of the base's own.
+	// Closed is true where the mount shows the kernel or has another name, or lies in such a mount, and is none of the
+	// base's own.
 	Closed bool
-	// Alias is true where it is closed for such a name, its own or that of the mount that it lies in.
+	// Alias is true where it is closed for such a name, its own or the name of the mount that it lies
+	// in.
 	Alias bool
 	// Quiet is true where an open of a regular file or a directory has no effect and waits for no other process.
 	Quiet bool
 }
 
-// own reports whether a mount is one of those that the base is about, which lists what of them a tool may use.
+// own reports whether the base is about a mount: it lists the parts of such mounts that a tool may use.
 func (m *Mount) own() bool {
 	switch m.Type {
 	case "devtmpfs", "devpts":
@@ -46,7 +48,7 @@ func (m *Mount) own() bool {
 func Shows(kind string) bool { return is(kernels, kind) }
 
 // Holds reports whether a type of file systems is known to hold files. A type that neither list has is new: it counts
-// as one that shows the kernel, except where a place that the policy is about is of that type.
+// as a type that shows the kernel, except where a place that the policy is about is of that type.
 func Holds(kind string) bool {
 	kind, _, _ = strings.Cut(kind, ".") // fuse.sshfs
 	return is(holders, kind)
@@ -57,14 +59,15 @@ func is(list, kind string) bool { return kind != "" && strings.Contains(list, " 
 // The types by their names (/proc/filesystems). devtmpfs has the number of tmpfs in statfs(2), so numbers do
 // not tell.
 const (
-	kernels = " binder binfmt_misc bpf cgroup cgroup2 configfs cpuset debugfs devpts devtmpfs dmabuf efivarfs functionfs fusectl gadgetfs " +
-		"guestmemfd mqueue nfsd nsfs openpromfs oprofilefs pidfs pipefs proc pstore resctrl rpc_pipefs securityfs selinuxfs smackfs " +
-		"sockfs spufs sysfs tracefs usbfs xenfs "
+	kernels = " binder binfmt_misc bpf cgroup cgroup2 configfs cpuset debugfs devpts devtmpfs dmabuf efivarfs " +
+		"functionfs fusectl gadgetfs guestmemfd mqueue nfsd nsfs openpromfs oprofilefs pidfs pipefs proc pstore " +
+		"resctrl rpc_pipefs securityfs selinuxfs smackfs sockfs spufs sysfs tracefs usbfs xenfs "
 	// hugetlbfs holds memory that its users have put there. autofs mounts others.
-	holders = " 9p adfs affs afs apfs aufs autofs bcachefs beegfs befs bfs btrfs ceph cifs coda cramfs drvfs ecryptfs efs erofs exfat ext2 ext3 " +
-		"ext4 f2fs fuse fuseblk gfs2 gpfs hfs hfsplus hostfs hpfs hugetlbfs isofs iso9660 jffs2 jfs lustre minix msdos ncpfs nfs nfs4 nilfs2 ntfs " +
-		"ntfs3 ocfs2 omfs orangefs overlay prl_fs qnx4 qnx6 ramfs reiserfs romfs rootfs shiftfs smb3 smbfs squashfs sysv tmpfs ubifs udf " +
-		"ufs unionfs v7 vboxsf vfat virtiofs vmhgfs xfs zfs zonefs "
+	holders = " 9p adfs affs afs apfs aufs autofs bcachefs beegfs befs bfs btrfs ceph cifs coda cramfs drvfs " +
+		"ecryptfs efs erofs exfat ext2 ext3 ext4 f2fs fuse fuseblk gfs2 gpfs hfs hfsplus hostfs hpfs hugetlbfs isofs " +
+		"iso9660 jffs2 jfs lustre minix msdos ncpfs nfs nfs4 nilfs2 ntfs ntfs3 ocfs2 omfs orangefs overlay prl_fs " +
+		"qnx4 qnx6 ramfs reiserfs romfs rootfs shiftfs smb3 smbfs squashfs sysv tmpfs ubifs udf ufs unionfs v7 " +
+		"vboxsf vfat virtiofs vmhgfs xfs zfs zonefs "
 	quiet = " btrfs erofs ext2 ext3 ext4 f2fs overlay squashfs tmpfs xfs "
 )
 
@@ -73,9 +76,9 @@ var (
 	errNone = errors.New("the list of mounts is empty")
 )
 
-// Parse reads a list of mounts. Roots are the places that a policy is about, base those that it is about beside them:
-// a type that is not known holds files if one of them is on it. A mount below a root that shows one of them, or a
-// part, is closed. The first root is the workspace.
+// Parse reads a list of mounts. Roots are the places that a policy is about, base the places that it is about beside
+// them: a type that is not known holds files if one of them is on it. A mount below a root that shows one of them, or
+// a part, is closed. The first root is the workspace.
 func Parse(mountinfo []byte, roots, base []string, link Link) ([]Mount, error) {
 	var out []Mount
 	for line := range bytes.Lines(mountinfo) {
@@ -137,7 +140,8 @@ func parse(line string) (m Mount, ok bool) {
 		}
 		id, err := strconv.ParseUint(fields[0], 10, 64)
 		parent, err2 := strconv.ParseUint(fields[1], 10, 64)
-		m = Mount{ID: id, Parent: parent, Point: unescape(fields[place]), Type: fields[i+1], Device: fields[device], Root: unescape(fields[root])}
+		m = Mount{ID: id, Parent: parent, Point: unescape(fields[place]), Type: fields[i+1], Device: fields[device],
+			Root: unescape(fields[root])}
 		m.options = unescape(fields[len(fields)-1])
 		return m, err == nil && err2 == nil
 	}
@@ -165,7 +169,8 @@ func unescape(s string) string {
 	return out.String()
 }
 
-// At is the mount that a canonical path is on by its name: the last one of those nearest above it. nil is none.
+// At is the mount that a canonical path is on by its name: the last of the mounts nearest above it. nil is
+// none.
 func At(all []Mount, path string) (out *Mount) {
 	for i := range all {
 		if m := &all[i]; Below(path, m.Point) && (out == nil || len(m.Point) >= len(out.Point)) {

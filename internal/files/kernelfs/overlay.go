@@ -24,9 +24,9 @@ func (f *finder) at(place string) (out []Mount, known bool) {
 }
 
 // shows are the directories of file systems that a directory of a mount shows, each as if it were mounted at a place:
-// its own, and those of layers, where the mount or a layer is of an overlay. They are not all known where a layer has
-// no name that means the same here.
-// See https://docs.kernel.org/filesystems/overlayfs.html and decision D441.
+// its own, and the directories of layers, where the mount or a layer is of an overlay. They are not all known where a
+// layer has no name that means the same here. See https://docs.kernel.org/filesystems/overlayfs.html and decision
+// D441.
 func (f *finder) shows(m *Mount, place, dir string) (out []Mount, known bool) {
 	known = true
 	seen := map[[2]string]bool{}

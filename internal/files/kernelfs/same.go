@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Same are those of a policy's roots that show another of them, a part of it, or what is around it, under another
+// Same are the roots of a policy that show another of them, a part of it, or what is around it, under another
 // name, or what processes share: rules and protected paths of that place would not count there. They are returned as
-// mounts. The first root, the workspace, is none of them. Of two others it is that of the further mount. So is what of
-// the base shows the workspace.
-// See decision D441.
+// mounts. The first root, the workspace, is none of them. Of two other roots it is the root of the further mount. So
+// is what of the base shows the workspace. See decision D441.
 func Same(all []Mount, roots, base []string, link Link) (out []Mount) {
 	if len(roots) == 0 {
 		return nil
@@ -43,7 +42,7 @@ func Same(all []Mount, roots, base []string, link Link) (out []Mount) {
 	return out
 }
 
-// named is a place as a mount, and whether it shows one of others under another name.
+// named is a place as a mount, and whether it shows any of others under another name.
 func (f *finder) named(place string, shows, others []Mount) (out Mount, ok bool) {
 	out.Point = place
 	if m := At(f.all, place); m != nil {
@@ -59,8 +58,8 @@ func (f *finder) named(place string, shows, others []Mount) (out Mount, ok bool)
 	return out, false
 }
 
-// vouched reports whether a device is that of the root directory or the workspace: whoever mounted those chose all
-// places, and the names of their layers are often those of another root.
+// vouched reports whether the root directory or the workspace is on a device: whoever mounted these chose all
+// places, and the names of their layers are often names in another root.
 func (f *finder) vouched(device string, roots []string) bool {
 	for _, place := range append([]string{"/"}, roots[:min(1, len(roots))]...) {
 		if m := At(f.all, place); m != nil && m.Device == device {
@@ -87,8 +86,8 @@ func Nearest(same []Mount, roots []string, path string) *Mount {
 	return nil
 }
 
-// depth is how long the name of the mount is that gives a path its files: the nearest above it but those that show
-// what lies under them.
+// depth is how long the name of the mount is that gives a path its files: the nearest above it, passing over
+// mounts that show the files under them.
 func depth(all []Mount, path string) int {
 	place, _ := shown(all, path)
 	out := len(path)

@@ -1,5 +1,6 @@
-// Package lock waits for the locks of other processes, and not for ever: a process that was stopped
-// keeps its locks. One that has ended has none, so a file without a lock is one that it left behind.
+// Package lock waits for the locks of other processes, but only for a time: a process that was
+// stopped keeps its locks. A process that has ended has none, so a file without a lock is a file
+// that it left behind.
 package lock
 
 import (

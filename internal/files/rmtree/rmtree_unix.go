@@ -26,7 +26,7 @@ func RemoveSmall(dir string, depth, entries int) error {
 	return (&removal{depth: depth, entries: entries}).below(dir)
 }
 
-// RemoveIn removes a directory below an open one as Remove does.
+// RemoveIn removes a directory below an open directory as Remove does.
 func RemoveIn(root *os.Root, name string) error {
 	if !filepath.IsLocal(name) || filepath.Clean(name) == "." {
 		return &fs.PathError{Op: "remove", Path: name, Err: unix.EINVAL}

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// within opens a directory that is an entry of another one, and on the same mount.
+// within opens a directory that is an entry of another, and on the same mount.
 func within(parent int, name string, flags int) (int, error) {
 	flags |= unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_SYMLINKS}

@@ -4,7 +4,7 @@ package rmtree
 
 import "golang.org/x/sys/unix"
 
-// within opens a directory that is an entry of another one, and on the same file system, which is a mount here.
+// within opens a directory that is an entry of another, and on the same file system, which is a mount here.
 func within(parent int, name string, flags int) (int, error) {
 	fd, err := unix.Openat(parent, name, flags|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // maxSize is the largest file that is read, in bytes.
 const maxSize = 16 << 20
 
-// Read returns a file and its path without symlinks, so that a link stays one.
+// Read returns a file and its path without symlinks, so that a link stays a link.
 func Read(path string) (string, []byte, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func Read(path string) (string, []byte, error) {
 	return path, data, err
 }
 
-// Keep writes the backup of a file, over an earlier one, with the file's own permissions.
+// Keep writes the backup of a file, over an earlier backup, with the file's own permissions.
 func Keep(path, suffix string, data []byte) error {
 	return replace(path+suffix, path, data, func() error { return nil })
 }
@@ -47,7 +47,7 @@ func Replace(path string, data []byte) error {
 	return Swap(path, data, func() error { return nil })
 }
 
-// Spare writes a file for this user alone that can be made anew if it is lost: it is not synced, so
+// Spare writes a file only for this user that can be made anew if it is lost: it is not synced, so
 // that after a failure of the system it may hold anything.
 func Spare(path string, data []byte) error {
 	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+".accessc-"
@@ -71,7 +71,7 @@ func Swap(path string, data []byte, check func() error) error {
 	return replace(path, path, data, check)
 }
 
-// replace gives a name to a new file with the permissions of another one.
+// replace gives a name to a new file with the permissions of another.
 func replace(path, like string, data []byte, check func() error) error {
 	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+".accessc-"
 	sweep(dir, prefix)
@@ -93,18 +93,19 @@ func replace(path, like string, data []byte, check func() error) error {
 // writing is longer than a file takes from being made to being renamed.
 const writing = time.Minute
 
-// sweep removes what writers that were killed have left. A writer that is slower than that fails to
+// sweep removes the files that killed writers have left. A writer that is slower than that fails to
 // rename its file, and may try again.
 func sweep(dir, prefix string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), prefix) && info.Mode().IsRegular() && time.Since(info.ModTime()) > writing {
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), prefix) && info.Mode().IsRegular() &&
+			time.Since(info.ModTime()) > writing {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
 }
 
-// fill writes, syncs and closes a file that gets the permissions of another one.
+// fill writes, syncs and closes a file that gets the permissions of another.
 func fill(f *os.File, like string, data []byte) error {
 	info, err := os.Stat(like)
 	if err == nil {

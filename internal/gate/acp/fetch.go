@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -59,15 +58,15 @@ func fetched(j *action.Judge, c call) action.Verdict {
 }
 
 // harmless reports whether a member names neither a host nor a file.
-func harmless(name string, v gjson.Result) bool {
+func harmless(name string, v strictjson.Value) bool {
 	switch v.Type {
-	case gjson.Null:
+	case strictjson.Null:
 		return true
-	case gjson.Number, gjson.True, gjson.False:
+	case strictjson.Number, strictjson.True, strictjson.False:
 		return slices.Contains(fetchSettings, name)
-	case gjson.String:
+	case strictjson.String:
 		return slices.Contains(fetchTexts, name) && !naming.Get().MatchString(v.Str)
-	case gjson.JSON:
+	case strictjson.JSON:
 	}
 	return false
 }

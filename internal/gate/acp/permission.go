@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -16,12 +15,12 @@ import (
 type call struct {
 	kind, title string
 	// input is the raw input of the tool, paths are the places that the call is about.
-	input gjson.Result
+	input strictjson.Value
 	paths []string
 }
 
 // readCall reads a tool call or an update of one.
-func readCall(v gjson.Result) (id string, c call, err error) {
+func readCall(v strictjson.Value) (id string, c call, err error) {
 	members, err := jsonrpc.Members(v, "toolCallId", "kind", "title", "rawInput", "locations", "content")
 	if err != nil {
 		return "", c, err
@@ -29,7 +28,7 @@ func readCall(v gjson.Result) (id string, c call, err error) {
 	c.kind, c.title, c.input = members["kind"].Str, members["title"].Str, members["rawInput"]
 	for _, list := range []string{"locations", "content"} {
 		for _, item := range members[list].Array() {
-			if at := item.Get("path"); at.Type == gjson.String {
+			if at := item.Get("path"); at.Type == strictjson.String {
 				c.paths = append(c.paths, at.Str)
 			}
 			for _, change := range item.Get("changes").Array() { // version 2
@@ -86,7 +85,7 @@ func judged(j *action.Judge, c call) action.Verdict {
 	}
 	paths := c.paths
 	for _, key := range pathKeys {
-		if at := c.input.Get(key); at.Type == gjson.String {
+		if at := c.input.Get(key); at.Type == strictjson.String {
 			paths = append(paths, at.Str)
 		}
 	}
@@ -99,7 +98,7 @@ func judged(j *action.Judge, c call) action.Verdict {
 
 // texts judges the texts of an input. The kind of a call does not rule out that its tool runs a command,
 // so an input with a member that may be one is left to a person. All other texts may be paths under unknown names.
-func texts(j *action.Judge, input gjson.Result) action.Verdict {
+func texts(j *action.Judge, input strictjson.Value) action.Verdict {
 	out := action.Permitted()
 	err := jsonrpc.Strings(input, "", func(name, text string) {
 		out = out.And(action.Of(j.Files.Argument(name, text)))
@@ -129,14 +128,14 @@ func searched(j *action.Judge, paths []string) action.Verdict {
 
 // further is a member of a tool's input that may be another command, more words, or the variables of
 // the command; empty for none. Its effect in agents is not known.
-func further(input gjson.Result) string {
+func further(input strictjson.Value) string {
 	known := []string{
 		"command", "cwd", "description", "timeout", "run_in_background", "is_background",
 		"call_id", "turn_id", "approval_id", "reason", "parsed_cmd", "available_decisions", "proposed_execpolicy_amendment",
 	}
 	var found string
-	input.ForEach(func(name, value gjson.Result) bool {
-		if !slices.Contains(known, name.Str) && (value.IsObject() || value.IsArray() || value.Type == gjson.String) {
+	input.ForEach(func(name, value strictjson.Value) bool {
+		if !slices.Contains(known, name.Str) && (value.IsObject() || value.IsArray() || value.Type == strictjson.String) {
 			found = name.Str
 		}
 		return found == ""
@@ -145,19 +144,19 @@ func further(input gjson.Result) string {
 }
 
 // commandOf reads the command of a tool's input: a line, or a list of words.
-func commandOf(input gjson.Result) (action.Command, bool) {
+func commandOf(input strictjson.Value) (action.Command, bool) {
 	members, err := jsonrpc.Members(input, "command", "cwd")
 	command := members["command"]
 	c := action.Command{Dir: members["cwd"].Str}
 	switch {
 	case err != nil && input.IsObject():
 		return c, true // a command that is read in two ways is none that is known
-	case command.Type == gjson.String:
+	case command.Type == strictjson.String:
 		c.Line = command.Str
 		return c, true
 	case command.IsArray():
 		for _, word := range command.Array() {
-			if word.Type != gjson.String {
+			if word.Type != strictjson.String {
 				return action.Command{Dir: c.Dir}, true
 			}
 			c.Words = append(c.Words, word.Str)
@@ -175,7 +174,7 @@ const (
 )
 
 // choose returns the option of a kind, empty if there is none that means this kind alone.
-func choose(options gjson.Result, kind string) string {
+func choose(options strictjson.Value, kind string) string {
 	id := ""
 	for _, o := range options.Array() {
 		if o.Get("kind").Str == kind && id == "" {

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
@@ -171,7 +170,7 @@ func (p *Proxy) opened(m *jsonrpc.Message) {
 		s.err = errors.New("two sessions have one id")
 	default:
 		p.open(id, dir)
-		if mode := m.Result.Get("modes.currentModeId").Str; mode != "" {
+		if mode := m.Result.Get("modes", "currentModeId").Str; mode != "" {
 			p.mode(relay.FromServer, id, mode)
 		}
 	}
@@ -193,7 +192,7 @@ func denied(v action.Verdict) ruling {
 }
 
 // gate judges a request of the agent.
-type gate func(s *session, params gjson.Result) ruling
+type gate func(s *session, params strictjson.Value) ruling
 
 // gates are the requests that the policy is about.
 var gates = map[string]gate{
@@ -251,9 +250,9 @@ func (p *Proxy) rule(m *jsonrpc.Message, g gate) ruling {
 
 // file judges a request for a file.
 func file(need ir.Capability) gate {
-	return func(s *session, params gjson.Result) ruling {
+	return func(s *session, params strictjson.Value) ruling {
 		members, err := jsonrpc.Members(params, "sessionId", "path")
-		if err == nil && members["path"].Type != gjson.String {
+		if err == nil && members["path"].Type != strictjson.String {
 			err = errors.New("the path is no text")
 		}
 		if err != nil {

@@ -3,14 +3,13 @@ package acp
 import (
 	"cmp"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // permission judges a request for permission.
-func permission(s *session, params gjson.Result) ruling {
+func permission(s *session, params strictjson.Value) ruling {
 	members, err := jsonrpc.Members(params, "sessionId", "toolCall", "subject", "options")
 	r := ruling{reply: answerPermission(members["options"])}
 	switch {
@@ -32,10 +31,10 @@ func permission(s *session, params gjson.Result) ruling {
 }
 
 // about judges the subject of a request for permission, as version 2 of the protocol has it.
-func (s *session) about(subject gjson.Result) action.Verdict {
+func (s *session) about(subject strictjson.Value) action.Verdict {
 	members, err := jsonrpc.Members(subject, "type", "toolCall", "command", "cwd", "toolCallId")
 	switch {
-	case err != nil && subject.Type == gjson.Null:
+	case err != nil && subject.Type == strictjson.Null:
 		return action.Verdict{}
 	case err != nil:
 		return action.Refused(err.Error(), "")
@@ -54,7 +53,7 @@ func (s *session) about(subject gjson.Result) action.Verdict {
 }
 
 // asked judges the tool call of a request for permission.
-func (s *session) asked(toolCall gjson.Result) action.Verdict {
+func (s *session) asked(toolCall strictjson.Value) action.Verdict {
 	id, c, err := readCall(toolCall)
 	if err != nil {
 		return action.Refused(err.Error(), "")
@@ -72,7 +71,7 @@ func (s *session) asked(toolCall gjson.Result) action.Verdict {
 
 // answerPermission answers a request for permission by one of its options. A request that the
 // policy does not decide is left to the client. No answer is for more than one request.
-func answerPermission(options gjson.Result) func(action.Outcome) any {
+func answerPermission(options strictjson.Value) func(action.Outcome) any {
 	return func(o action.Outcome) any {
 		switch o {
 		case action.Allow:

@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge/action"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // The bounds of an agent's words that are kept: sessions, tool calls of a session, bytes of the
@@ -40,10 +39,10 @@ type known struct {
 // learn keeps an agent's words about a tool call, and returns all of them.
 func (s *session) learn(id string, c call) call {
 	if len(c.input.Raw) > maxInput {
-		c.input = gjson.Result{}
+		c.input = strictjson.Value{}
 	}
 	// The value is a part of a line, which may be long.
-	c.input = gjson.Parse(strings.Clone(c.input.Raw))
+	c.input = strictjson.Raw(strings.Clone(c.input.Raw)).Value()
 	if i := slices.IndexFunc(s.calls, func(k *known) bool { return k.id == id }); i >= 0 {
 		s.calls[i].call = c.over(s.calls[i].call)
 		return s.calls[i].call

@@ -6,17 +6,16 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // terminal judges a request for a terminal. Without a table of programs the policy permits every
 // program, and with one those alone that are known to be in it. The program that passes is started under
 // the policy.
 // See decision D138.
-func terminal(s *session, params gjson.Result) ruling {
+func terminal(s *session, params strictjson.Value) ruling {
 	members, err := jsonrpc.Members(params, "sessionId", "command", "args", "cwd", "env")
 	if err != nil {
 		return denied(action.Refused(err.Error(), ""))
@@ -59,7 +58,7 @@ func terminal(s *session, params gjson.Result) ruling {
 }
 
 // variables reads the variables of a terminal, as NAME=VALUE.
-func variables(list gjson.Result) (sets []string, err error) {
+func variables(list strictjson.Value) (sets []string, err error) {
 	for _, e := range list.Array() {
 		members, err := jsonrpc.Members(e, "name", "value")
 		if err != nil {
@@ -69,7 +68,7 @@ func variables(list gjson.Result) (sets []string, err error) {
 		letters := func(r rune) bool {
 			return r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 		}
-		if name == "" || strings.TrimFunc(name, letters) != "" || value.Type != gjson.String || strings.ContainsRune(value.Str, 0) {
+		if name == "" || strings.TrimFunc(name, letters) != "" || value.Type != strictjson.String || strings.ContainsRune(value.Str, 0) {
 			return nil, errors.New("a variable of the terminal has no plain name and text")
 		}
 		sets = append(sets, name+"="+value.Str)
@@ -78,7 +77,7 @@ func variables(list gjson.Result) (sets []string, err error) {
 }
 
 // startOf is a request for a terminal with other words in it. Every other byte stays.
-func startOf(line []byte, members map[string]gjson.Result, words []string) []byte {
+func startOf(line []byte, members map[string]strictjson.Value, words []string) []byte {
 	// A list of strings always has a JSON form.
 	program, _ := json.Marshal(words[0])
 	args, _ := json.Marshal(words[1:])

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge"
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/process/once/expression"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
@@ -36,12 +35,12 @@ var variable = expression.Once{
 }
 
 // aroundOf reads the members of a call, of which some are none of the server's.
-func (p *Policy) aroundOf(v gjson.Result, without ...string) *around {
+func (p *Policy) aroundOf(v strictjson.Value, without ...string) *around {
 	a := &around{isDir: func(path string) bool {
 		info, err := os.Stat(p.Commands.Files.Absolute(path))
 		return err == nil && info.IsDir()
 	}}
-	v.ForEach(func(name, value gjson.Result) bool {
+	v.ForEach(func(name, value strictjson.Value) bool {
 		if !slices.Contains(without, name.Str) {
 			a.member(name.Str, value)
 		}
@@ -51,17 +50,17 @@ func (p *Policy) aroundOf(v gjson.Result, without ...string) *around {
 }
 
 // member reads a member by its name, and by its value where its name says nothing.
-func (a *around) member(name string, v gjson.Result) {
+func (a *around) member(name string, v strictjson.Value) {
 	key := action.PlainKey(name)
 	words := slices.Concat(action.CommandKeys, action.AloneKeys, action.ListKeys, action.WordKeys)
 	shellLike := action.IsShell(key)
 	switch {
-	case shellLike && v.Type == gjson.True:
+	case shellLike && v.Type == strictjson.True:
 		a.shells = append(a.shells, "sh")
-	case shellLike && v.Type == gjson.String && !slices.Contains(words, key):
+	case shellLike && v.Type == strictjson.String && !slices.Contains(words, key):
 		a.shells = append(a.shells, v.Str)
 	case slices.Contains(words, key):
-	case action.IsDirectory(key) && v.Type == gjson.String:
+	case action.IsDirectory(key) && v.Type == strictjson.String:
 		a.dirs = append(a.dirs, v.Str)
 	case action.IsDirectory(key):
 		a.odd = a.odd || v.IsObject() || v.IsArray()
@@ -81,10 +80,10 @@ func (a *around) member(name string, v gjson.Result) {
 }
 
 // inside reads the members of objects within a value, and the texts of its lists.
-func (a *around) inside(v gjson.Result) {
+func (a *around) inside(v strictjson.Value) {
 	switch {
 	case v.IsObject():
-		v.ForEach(func(name, value gjson.Result) bool {
+		v.ForEach(func(name, value strictjson.Value) bool {
 			a.member(name.Str, value)
 			return true
 		})
@@ -97,9 +96,9 @@ func (a *around) inside(v gjson.Result) {
 
 // text reads a text under a name that says nothing, or a list of them: one that leads to a directory may be where a
 // command starts.
-func (a *around) text(v gjson.Result) {
+func (a *around) text(v strictjson.Value) {
 	for _, item := range v.Array() {
-		if item.Type != gjson.String {
+		if item.Type != strictjson.String {
 			if item.IsArray() {
 				a.text(item)
 			}

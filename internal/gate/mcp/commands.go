@@ -8,18 +8,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
 // commands are the commands in the arguments of a call. One that is not understood has neither
 // words nor a line.
-func commands(v gjson.Result) (out []wanted, err error) {
-	visit := func(value gjson.Result) {
+func commands(v strictjson.Value) (out []wanted, err error) {
+	visit := func(value strictjson.Value) {
 		inside, wrong := commands(value)
 		out, err = append(out, inside...), errors.Join(err, wrong)
 	}
@@ -51,14 +50,14 @@ func commands(v gjson.Result) (out []wanted, err error) {
 }
 
 // isSwitch reports whether a member with the name of a command is a number or a setting.
-func isSwitch(name string, v gjson.Result) bool {
-	return !slices.Contains([]string{"command", "cmd"}, name) && v.Type != gjson.String && v.Type != gjson.JSON
+func isSwitch(name string, v strictjson.Value) bool {
+	return !slices.Contains([]string{"command", "cmd"}, name) && v.Type != strictjson.String && v.Type != strictjson.JSON
 }
 
 // named are the members of an object by their names in lower case and without marks.
-func named(v gjson.Result) (map[string]gjson.Result, error) {
+func named(v strictjson.Value) (map[string]strictjson.Value, error) {
 	members, err := jsonrpc.Members(v)
-	out := map[string]gjson.Result{}
+	out := map[string]strictjson.Value{}
 	for name, value := range members {
 		key := action.PlainKey(name)
 		counts := action.IsCommand(key) || slices.Contains(action.WholeKeys, key) || action.IsDirectory(key)
@@ -77,7 +76,7 @@ func (c wanted) runsIn(d shell.Dialect) bool {
 }
 
 // overlap reports whether some of the members have one of the names.
-func overlap(members map[string]gjson.Result, names []string) bool {
+func overlap(members map[string]strictjson.Value, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { _, ok := members[name]; return ok })
 }
 
@@ -91,10 +90,10 @@ type wanted struct {
 
 // command reads one command, with the members beside it that are about it. That of an object is the member which names
 // it, with those beside that one as well.
-func command(v gjson.Result, beside map[string]gjson.Result) wanted {
+func command(v strictjson.Value, beside map[string]strictjson.Value) wanted {
 	if !v.IsObject() {
 		rest := maps.Clone(beside)
-		maps.DeleteFunc(rest, func(_ string, x gjson.Result) bool { return x.Index == v.Index && x.Raw == v.Raw })
+		maps.DeleteFunc(rest, func(_ string, x strictjson.Value) bool { return x.Index == v.Index && x.Raw == v.Raw })
 		return read(v, rest)
 	}
 	own, err := named(v)
@@ -121,7 +120,7 @@ func command(v gjson.Result, beside map[string]gjson.Result) wanted {
 }
 
 // read reads a command that is a text or a list of words.
-func read(v gjson.Result, beside map[string]gjson.Result) wanted {
+func read(v strictjson.Value, beside map[string]strictjson.Value) wanted {
 	var c wanted
 	words, ok := texts(v)
 	for _, name := range slices.Sorted(maps.Keys(beside)) {
@@ -138,7 +137,7 @@ func read(v gjson.Result, beside map[string]gjson.Result) wanted {
 			ok = ok && name != "env" && !value.IsArray() && !strings.Contains(value.Str, "=")
 		case action.IsShell(name):
 			named := value.Str
-			if value.Type == gjson.True {
+			if value.Type == strictjson.True {
 				named = "sh"
 			}
 			ok = ok && !value.IsObject() && !value.IsArray() && (c.shell == "" || named == "" || c.shell == named)
@@ -164,9 +163,9 @@ func read(v gjson.Result, beside map[string]gjson.Result) wanted {
 }
 
 // texts reads a text or a list of texts.
-func texts(v gjson.Result) (out []string, ok bool) {
+func texts(v strictjson.Value) (out []string, ok bool) {
 	for _, item := range v.Array() {
-		if item.Type != gjson.String {
+		if item.Type != strictjson.String {
 			return nil, false
 		}
 		out = append(out, item.Str)
@@ -177,7 +176,7 @@ func texts(v gjson.Result) (out []string, ok bool) {
 // runs is the refusal of the commands among the arguments of a call, empty where there is none. There is no
 // person to ask, so a ruleset has to allow them, whichever members of the call are about them: all but those without.
 // See decision D403.
-func (p *Policy) runs(arguments gjson.Result, without ...string) (refusal, asked string, err error) {
+func (p *Policy) runs(arguments strictjson.Value, without ...string) (refusal, asked string, err error) {
 	all, err := commands(arguments)
 	all = append(all, further(arguments, len(all) > 0, without)...)
 	if err != nil || len(all) == 0 {

@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge/action"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // maxFurther bounds the texts of a call that are judged as commands because of their names.
@@ -16,8 +15,8 @@ const maxFurther = 64
 // name speaks of a command or of a moment of a run, and in a call with a command those of every member that no list
 // has. Of a list, each text may be a line, or all may be the words of one command.
 // See decision D403.
-func further(v gjson.Result, withCommand bool, without []string) (out []wanted) {
-	v.ForEach(func(name, value gjson.Result) bool {
+func further(v strictjson.Value, withCommand bool, without []string) (out []wanted) {
+	v.ForEach(func(name, value strictjson.Value) bool {
 		key := action.PlainKey(name.Str)
 		switch {
 		case v.IsObject() && slices.Contains(without, name.Str), action.IsVariables(key):
@@ -33,13 +32,13 @@ func further(v gjson.Result, withCommand bool, without []string) (out []wanted) 
 }
 
 // asCommands are the commands that the value of a member may be, with those inside of objects or without them.
-func asCommands(member string, v gjson.Result, deep bool) (out []wanted) {
+func asCommands(member string, v strictjson.Value, deep bool) (out []wanted) {
 	add := func(c action.Command) { out = append(out, wanted{Command: c, member: member}) }
 	switch {
-	case v.Type == gjson.String && v.Str != "":
+	case v.Type == strictjson.String && v.Str != "":
 		add(action.Command{Line: v.Str})
 	case v.IsObject() && deep:
-		v.ForEach(func(_, value gjson.Result) bool {
+		v.ForEach(func(_, value strictjson.Value) bool {
 			out = append(out, asCommands(member, value, deep)...)
 			return true
 		})

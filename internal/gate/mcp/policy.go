@@ -1,11 +1,10 @@
 package mcp
 
 import (
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/judge"
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/internal/text/tomltext"
 	"github.com/accessc/accessc/ir"
 )
@@ -66,7 +65,7 @@ func (p *Policy) refuses(tool string) string {
 
 // Refusal is the reason why a call may not be made, regardless of earlier calls, and the text
 // that is refused; empty if it may.
-func (p *Policy) Refusal(tool string, arguments gjson.Result) (reason, asked string) {
+func (p *Policy) Refusal(tool string, arguments strictjson.Value) (reason, asked string) {
 	if reason = p.refuses(tool); reason != "" {
 		return reason, tool
 	}

@@ -9,12 +9,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/gate/invocations"
 	"github.com/accessc/accessc/internal/gate/judge"
 	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 
@@ -131,7 +130,7 @@ func (s *Session) answered(m *jsonrpc.Message) {
 	delete(s.waiting, m.ID)
 	s.mu.Unlock()
 	failed := m.Result.Get("isError")
-	if tool == "" || !m.Result.IsObject() || m.Value.Get("error").Exists() || failed.Exists() && failed.Type != gjson.False {
+	if tool == "" || !m.Result.IsObject() || m.Value.Get("error").Exists() || failed.Exists() && failed.Type != strictjson.False {
 		return
 	}
 	_ = s.made.Take(func(made invocations.Counts) error {
@@ -173,13 +172,13 @@ func (s *Session) judge(m *jsonrpc.Message, made invocations.Counts) verdict {
 
 // call judges the arguments of a call, and names its tool. A server may read members that the
 // protocol does not know, so these are judged like arguments. "_meta" is the client's own word.
-func (s *Session) call(params gjson.Result) (tool string, refused *judge.Refusal, err error) {
+func (s *Session) call(params strictjson.Value) (tool string, refused *judge.Refusal, err error) {
 	members, err := jsonrpc.Members(params, "name", "arguments")
 	if err != nil {
 		return "", nil, err
 	}
 	name := members["name"]
-	if name.Type != gjson.String || name.Str == "" {
+	if name.Type != strictjson.String || name.Str == "" {
 		return "", nil, errors.New("the call names no tool")
 	}
 	delete(members, "name")
@@ -198,7 +197,7 @@ func (s *Session) call(params gjson.Result) (tool string, refused *judge.Refusal
 }
 
 // resource judges the address of a resource.
-func (s *Session) resource(params gjson.Result) (*judge.Refusal, error) {
+func (s *Session) resource(params strictjson.Value) (*judge.Refusal, error) {
 	members, err := jsonrpc.Members(params, "uri")
 	if err != nil {
 		return nil, err
@@ -293,17 +292,17 @@ func (s *Session) FromServer(line []byte, long *jsonrpc.Outline) (forward, back 
 
 // listed returns the tools that a message lists. Every result with tools counts: which request it
 // answers only its server knows, and some clients take a message with a method for an answer, too.
-func listed(m jsonrpc.Message) (gjson.Result, error) {
+func listed(m jsonrpc.Message) (strictjson.Value, error) {
 	if !m.Result.IsObject() {
-		return gjson.Result{}, nil
+		return strictjson.Value{}, nil
 	}
 	members, err := jsonrpc.Members(m.Result, "tools")
 	return members["tools"], err
 }
 
-func (s *Session) filter(line []byte, tools gjson.Result) []byte {
+func (s *Session) filter(line []byte, tools strictjson.Value) []byte {
 	var hidden []string
-	out := jsonrpc.Filter(line, tools, func(tool gjson.Result) bool {
+	out := jsonrpc.Filter(line, tools, func(tool strictjson.Value) bool {
 		members, err := jsonrpc.Members(tool)
 		name := members["name"].Str
 		if err == nil && s.policy.refuses(name) == "" {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/internal/gate/invocations"
@@ -19,6 +18,7 @@ import (
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/text/jsonrpc"
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
@@ -324,7 +324,7 @@ func TestRefusalLines(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"secret/a\ndone"}}}`,
 	} {
 		_, back := NewSession(policy(t), invocations.New(), nil).FromClient([]byte(line), nil)
-		text := gjson.GetBytes(back, "result.content.0.text").Str
+		text := strictjson.Raw(back).Get("result", "content").Array()[0].Get("text").Str
 		if !strings.HasPrefix(text, "accessc refused ") || strings.Contains(text, "\ndone") {
 			t.Errorf("%s: the answer is %q", line, text)
 		}
@@ -482,14 +482,14 @@ func TestCommandNames(t *testing.T) {
 			value = `["ls","kill x"]`
 		}
 		alone, switches := `{"`+name+`":`+value+`}`, `{"`+name+`":true,"limit":1}`
-		if reason, _ := p.Refusal("read", gjson.Parse(alone)); !strings.Contains(reason, "kill x: no rule matches") {
+		if reason, _ := p.Refusal("read", strictjson.Raw(alone).Value()); !strings.Contains(reason, "kill x: no rule matches") {
 			t.Errorf("%s: %q", alone, reason)
 		}
-		if reason, _ := p.Refusal("read", gjson.Parse(switches)); reason != "" && name != "command" && name != "cmd" {
+		if reason, _ := p.Refusal("read", strictjson.Raw(switches).Value()); reason != "" && name != "command" && name != "cmd" {
 			t.Errorf("%s: %q", switches, reason)
 		}
 		if beside := `{"command":"ls","` + name + `":` + value + `}`; !slices.Contains(action.AloneKeys, name) && name != "command" {
-			if reason, _ := p.Refusal("read", gjson.Parse(beside)); !strings.Contains(reason, "no rule matches") {
+			if reason, _ := p.Refusal("read", strictjson.Raw(beside).Value()); !strings.Contains(reason, "no rule matches") {
 				t.Errorf("%s: %q", beside, reason)
 			}
 		}
@@ -503,7 +503,7 @@ func TestCommandAsked(t *testing.T) {
 		`{"command":"accessc --set x=1 exec t"}`:           "accessc --set x=1 exec t",
 		`{"command":["accessc","--set","x=1","exec","t"]}`: "accessc --set 'x=1' exec t",
 	} {
-		if reason, asked := policy(t).Refusal("read", gjson.Parse(arguments)); reason == "" || asked != want {
+		if reason, asked := policy(t).Refusal("read", strictjson.Raw(arguments).Value()); reason == "" || asked != want {
 			t.Errorf("%s: got %q, %q, want %q", arguments, reason, asked, want)
 		}
 	}

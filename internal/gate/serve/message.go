@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/text/jsonrpc"
 	"github.com/accessc/accessc/internal/text/strictjson"
 )
@@ -95,10 +93,10 @@ func parse(line []byte) (request, *Error) {
 			return r, errorf(BadRequest, "found %q, expected jsonrpc, id, method and params", name)
 		}
 	}
-	if v, ok := members["jsonrpc"]; ok && (v.Type != gjson.String || v.Str != "2.0") {
+	if v, ok := members["jsonrpc"]; ok && (v.Type != strictjson.String || v.Str != "2.0") {
 		return r, errorf(BadRequest, `found another "jsonrpc" than "2.0"`)
 	}
-	if m.ID == "" || members["id"].Type != gjson.Number && members["id"].Type != gjson.String {
+	if m.ID == "" || members["id"].Type != strictjson.Number && members["id"].Type != strictjson.String {
 		r.id = ""
 		return r, errorf(BadRequest, "found no id, expected a number or a text")
 	}

@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // run is a tool that a connection has started.
@@ -106,7 +105,7 @@ func (x *run) expect(c *conn, wait json.RawMessage) *Error {
 	if wait == nil {
 		return nil
 	}
-	if id := gjson.ParseBytes(wait); id.Type != gjson.Number && id.Type != gjson.String || len(wait) > maxID {
+	if id := strictjson.Raw(wait).Value(); id.Type != strictjson.Number && id.Type != strictjson.String || len(wait) > maxID {
 		return errorf(BadParams, "start: expected a number or a text in wait, the id of the answer about the end")
 	}
 	if err := c.expect(string(wait), ofEnd); err != nil {

@@ -30,7 +30,7 @@ type Answer struct {
 	At      time.Time `json:"at"`
 }
 
-// Answers of sessions that are over are of no use, but nothing says that one is over.
+// Answers of sessions that are over are of no use, but nothing says that a session is over.
 const (
 	keepAnswers = 30 * 24 * time.Hour
 	maxAnswers  = 500
@@ -49,7 +49,7 @@ func (s Store) Answered(session, tool string, reaches []string) (Reply, bool) {
 	return "", false
 }
 
-// Answer records a reply in the place of an earlier one of the session for the tool.
+// Answer records a reply in the place of an earlier reply of the session for the tool.
 // Only within Update does it last.
 func (s *Store) Answer(a Answer) {
 	a.At = a.At.UTC().Truncate(time.Second)

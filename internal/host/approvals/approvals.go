@@ -3,8 +3,7 @@
 //
 // Reading takes no lock: the file is replaced as a whole. A store that cannot be used counts as
 // empty, with a reason: an unreadable trust decision is no trust decision. Writing goes through
-// Update, which excludes every other writer and leaves the old contents or the new ones in
-// every case.
+// Update, which excludes every other writer and leaves either the old or the new contents.
 //
 // The store trusts its file if the user owns it and no other user can write it. Every process
 // of the user can approve anything.
@@ -70,8 +69,8 @@ type Store struct {
 	doc document
 }
 
-// Load reads the store. One that does not exist is empty. The error says why an
-// existing one counts as empty; the returned store is usable either way.
+// Load reads the store. A store that does not exist is empty. The error says why an existing
+// store counts as empty; the returned store is usable either way.
 func Load(path string) (Store, error) {
 	if err := checkDir(filepath.Dir(path)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +92,7 @@ func Load(path string) (Store, error) {
 	return Store{doc}, nil
 }
 
-// Lookup returns whether a rule may lead to a canonical target, and for a retargeted one the
+// Lookup returns whether a rule may lead to a canonical target, and for a retargeted rule the
 // approved target.
 func (s Store) Lookup(rulePath, target string) (Status, string) {
 	m, ok := s.Mount(rulePath)
@@ -107,7 +106,7 @@ func (s Store) Lookup(rulePath, target string) (Status, string) {
 	}
 }
 
-// Mount returns the approval of a rule path. Of several entries for one path the last one
+// Mount returns the approval of a rule path. Of several entries for a path the last
 // counts.
 func (s Store) Mount(rulePath string) (Mount, bool) {
 	for _, e := range slices.Backward(s.doc.mounts) {
@@ -134,7 +133,8 @@ func (s Store) Mounts() []Mount {
 
 // Approve records a binding and replaces an earlier approval of the rule path. A binding that
 // is approved already keeps its time. It is an error to approve a path that is empty, a target
-// that is not absolute, or either that is not UTF-8 and therefore cannot be written down. The change lasts only within Update.
+// that is not absolute, or either that is not UTF-8 and therefore cannot be written down. The change lasts only within
+// Update.
 func (s *Store) Approve(m Mount) error {
 	switch {
 	case m.RulePath == "":
@@ -153,8 +153,8 @@ func (s *Store) Approve(m Mount) error {
 	return nil
 }
 
-// Forget removes the approval of a rule path and reports whether there was one. The change
-// lasts only within Update.
+// Forget removes the approval of a rule path and reports whether there was an approval. The
+// change lasts only within Update.
 func (s *Store) Forget(rulePath string) bool {
 	n := len(s.doc.mounts)
 	s.doc.mounts = slices.DeleteFunc(slices.Clone(s.doc.mounts), func(e entry) bool { return e.RulePath == rulePath })

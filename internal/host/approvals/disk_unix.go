@@ -42,8 +42,8 @@ func private(_ *os.File, info os.FileInfo) error {
 	return nil
 }
 
-// sheltered refuses a path on which every user could put another directory in the place of one:
-// one below a directory that all may write and that is not sticky. It looks at the path as it is
+// sheltered refuses a path on which every user could replace a directory by another: a path
+// below a directory that all may write and that is not sticky. It looks at the path as it is
 // written and at where it leads.
 func sheltered(dir string) error {
 	real, err := filepath.EvalSymlinks(dir)

@@ -30,7 +30,8 @@ func openDir(path string) (*os.File, error) { return os.Open(path) }
 // (https://learn.microsoft.com/windows/win32/secauthz/owner-of-a-new-object). Write access of
 // others is left to the access lists of the user's profile.
 func private(f *os.File, _ os.FileInfo) error {
-	sd, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
+	sd, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_FILE_OBJECT,
+		windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {
 		return err
 	}

@@ -12,14 +12,14 @@ import (
 )
 
 // document is the store's JSON. Other members of the file are kept as they are: other programs,
-// and later versions of this one, may share it.
+// and later versions of this program, may share it.
 type document struct {
 	members []member
 	mounts  []entry
 	answers []Answer
 }
 
-// member is a key of the top-level object. Those that this package reads have no value
+// member is a key of the top-level object. Members that this package reads have no value
 // here.
 type member struct {
 	key   string
@@ -119,7 +119,7 @@ func ended(err error) error {
 	return err
 }
 
-// readMounts reads the bindings. One that lacks a path or a target makes the whole store
+// readMounts reads the bindings. A binding that lacks a path or a target makes the whole store
 // malformed: guessing its meaning would be deciding for the user.
 func readMounts(raw json.RawMessage) ([]entry, error) {
 	var items []json.RawMessage

@@ -14,7 +14,7 @@ import (
 
 // Mentions reports whether the text of a store that could not be loaded names a directory that a path lies in, or
 // breaks off in a name that may become one: what was approved by it cannot be told otherwise. A store without a
-// text approves nothing. known is false where the error may pass, such as a want of descriptors, which a tool can
+// text approves nothing. known is false where the error may pass, such as a lack of descriptors, which a tool can
 // bring about.
 // See decision D453.
 func Mentions(store, path string, err error) (mentions, known bool) {
@@ -50,7 +50,7 @@ func lasting(err error) bool {
 		errors.Is(err, fs.ErrPermission)
 }
 
-// quotes are the parts of a text from a quotation mark to the next one, or to the end: a mark that is missing may have
+// quotes are the parts of a text from a quotation mark to the next, or to the end: a mark that is missing may have
 // turned the inside of strings into the outside.
 func quotes(data []byte) [][]byte {
 	var out [][]byte

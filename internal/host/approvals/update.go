@@ -18,11 +18,11 @@ import (
 )
 
 // patience is how long Update waits for other writers. They have the lock for as long as it
-// takes to write one file; one that was stopped has it for ever.
+// takes to write one file; a stopped writer keeps it.
 const patience = 20 * time.Second
 
 // Names beside the store. The temporary name is the same for every writer, since only one has
-// the lock: the next writer removes the leftovers of a killed one.
+// the lock: the next writer removes the leftovers of a killed writer.
 const (
 	lockSuffix      = ".lock"
 	temporarySuffix = ".tmp"
@@ -30,12 +30,12 @@ const (
 )
 
 // Update lets change edit the store while no other process does, and writes the result: all of
-// it or, when Update fails, nothing. The directory is made if it does not exist, for the user
-// alone. An error of change stops the update.
+// it or, when Update fails, nothing. The directory is made if it does not exist, only for the
+// user. An error of change stops the update.
 //
-// A malformed or oversized store is edited as an empty one and kept: aside is the path that it
-// was moved to, empty if there was none. A store that belongs to another user, that others may
-// write, or that is not a regular file is left alone; that is an error.
+// A malformed or oversized store is edited as an empty store and kept: aside is the path that
+// it was moved to, empty if there was no such store. A store that belongs to another user, that
+// others may write, or that is not a regular file is left as it is; that is an error.
 func Update(path string, change func(*Store) error) (aside string, err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -59,7 +59,7 @@ func lockWithin(path string, patience time.Duration) (unlock func(), err error) 
 
 // volume is the part of a file system that writing a store needs.
 type volume interface {
-	// create makes a file that does not exist, for the user alone.
+	// create makes a file that does not exist, only for the user.
 	create(path string) (file, error)
 	rename(from, to string) error
 	remove(path string) error

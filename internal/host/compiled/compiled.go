@@ -3,7 +3,7 @@
 // An entry has the artifact and every look at the host that it was compiled from (package
 // hostview). A start asks all of it again and uses the artifact if all the answers are the same:
 // a compilation would get the same answers, and so the same artifact. No clock says that an entry
-// is good. An entry that is not as this package writes it, or not this user's alone, is none: the
+// is good. An entry that is not as this package writes it, or not only this user's, is none: the
 // start compiles, and replaces it.
 package compiled
 
@@ -27,7 +27,7 @@ import (
 type Key struct {
 	// Root is the canonical workspace root, Tool the name of the tool.
 	Root, Tool string
-	// Flags are those that select layers, with absolute paths.
+	// Flags are the flags that select layers, with absolute paths.
 	Flags []string
 }
 
@@ -101,7 +101,7 @@ type Entry struct {
 	seen   hostview.Seen
 }
 
-// Load returns the entry for a key, if there is one that this user wrote for this program. Whether
+// Load returns the entry for a key, if this user wrote an entry for this program. Whether
 // it still holds is another question.
 func Load(k Key) (*Entry, bool) {
 	dir, err := k.dir()
@@ -124,7 +124,7 @@ func Load(k Key) (*Entry, bool) {
 	return e, true
 }
 
-// Holds reports whether a compilation now would see all that the kept one saw.
+// Holds reports whether a compilation now would see all that the kept compilation saw.
 func (e *Entry) Holds() bool {
 	again := hostview.Again{Approvals: func(path string) string { return approvals.Statement(approvals.Load(path)) }}
 	defer again.Close()
@@ -138,8 +138,8 @@ func (e *Entry) Holds() bool {
 // worth is how many directories are listed anew at a start before it pays to keep that.
 const worth = 16
 
-// Save keeps a compilation for later starts, and drops the oldest ones beyond a bound. It keeps
-// nothing of one that saw a host in motion.
+// Save keeps a compilation for later starts, and drops the oldest beyond a bound. It keeps
+// nothing of a compilation that saw a host in motion.
 func Save(k Key, artifact []byte, reaches []string, view *hostview.View) error {
 	seen, ok := view.Seen()
 	if !ok {
@@ -166,7 +166,7 @@ func Save(k Key, artifact []byte, reaches []string, view *hostview.View) error {
 	return prune(dir)
 }
 
-// Bounds of the entries: one in bytes, and how many a workspace has.
+// Bounds of the entries: the bytes of an entry, and how many a workspace has.
 const (
 	maxEntry   = 16 << 20
 	maxEntries = 64

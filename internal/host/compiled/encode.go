@@ -47,7 +47,8 @@ func decode(data []byte) (*Entry, bool) {
 	e := &Entry{stated: r.text(), Artifact: []byte(r.text()), Reaches: r.texts()}
 	e.seen.Looks = make([]hostview.Look, r.count())
 	for i := range e.seen.Looks {
-		e.seen.Looks[i] = hostview.Look{Kind: hostview.Kind(r.number()), Root: r.text(), Path: r.text(), Answer: r.text()}
+		e.seen.Looks[i] = hostview.Look{Kind: hostview.Kind(r.number()), Root: r.text(), Path: r.text(),
+			Answer: r.text()}
 	}
 	for range r.count() {
 		e.seen.Searches = append(e.seen.Searches, r.search())
@@ -147,7 +148,8 @@ func (r *reader) texts() []string {
 }
 
 func (r *reader) identity() hostview.Identity {
-	return hostview.Identity{Device: r.number(), Inode: r.number(), Modified: int64(r.number()), Changed: int64(r.number())}
+	return hostview.Identity{Device: r.number(), Inode: r.number(), Modified: int64(r.number()),
+		Changed: int64(r.number())}
 }
 
 func (r *reader) search() *hostview.Search {
@@ -156,7 +158,8 @@ func (r *reader) search() *hostview.Search {
 	s.Directories = make(map[string]hostview.Directory, n)
 	for range n {
 		name := r.text()
-		s.Directories[name] = hostview.Directory{Identity: r.identity(), Names: int(r.number()), Covered: r.texts(), Below: r.texts()}
+		s.Directories[name] = hostview.Directory{Identity: r.identity(), Names: int(r.number()), Covered: r.texts(),
+			Below: r.texts()}
 	}
 	return s
 }

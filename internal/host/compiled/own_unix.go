@@ -88,8 +88,9 @@ func makeOwn(dir string) error {
 	return err
 }
 
-// program identifies the binary that runs, since another one may compile otherwise: by its file,
-// and by the hash of its beginning, which has the linker's build ID (cmd/internal/buildid).
+// program identifies the binary that runs, since another binary may compile otherwise: by its
+// file, and by the hash of its beginning, which has the linker's build ID
+// (cmd/internal/buildid).
 func program() (string, error) {
 	f, err := openProgram()
 	if err != nil {

@@ -19,5 +19,5 @@ func modified(st *unix.Stat_t) int64 { return st.Mtim.Nano() }
 
 func changed(st *unix.Stat_t) int64 { return st.Ctim.Nano() }
 
-// privileges are none beside those of the user.
+// privileges are none beside the user's.
 func privileges() string { return "" }

@@ -12,8 +12,8 @@ import (
 const (
 	// MaxSize is the largest configuration that is judged.
 	MaxSize = 1 << 20
-	// longest is the longest new line. Git before 2.39.3 took the rest of a longer one for the next line when it
-	// renamed or removed a section (CVE-2023-29007).
+	// longest is the longest new line. Git before 2.39.3 took the rest of a longer line for the next line when
+	// it renamed or removed a section (CVE-2023-29007).
 	longest = 1000
 )
 
@@ -25,9 +25,9 @@ var (
 	errUnusual = errors.New("a line in the section of a branch that git itself does not write")
 )
 
-// Amends is nil where a configuration differs from the one before in sections of branches alone, and each variable
-// that was added there is one of Keys with a harmless value. Variables of branches may be removed. All other lines stay
-// byte for byte. A line that is new is written exactly as git writes it.
+// Amends is nil where a configuration differs from the configuration before only in sections of branches, and each
+// variable that was added there is one of Keys with a harmless value. Variables of branches may be removed. All other
+// lines stay byte for byte. A line that is new is written exactly as git writes it.
 // See decision D411.
 func Amends(before, after []byte) error {
 	a, err := parse(before)
@@ -141,6 +141,7 @@ func (t *text) harmless(v line) bool {
 // isName reports whether git takes a text for the name of a reference (git-check-ref-format(1)).
 func isName(s string) bool {
 	return s != "" && s[0] != '-' && !strings.ContainsFunc(s, control) &&
-		!strings.ContainsAny(s, " \t~^:?*[\\\"'$`;&|<>()") && !strings.Contains(s, "..") && !strings.Contains(s, "@{") &&
-		!strings.Contains(s, "//") && !strings.HasSuffix(s, "/") && !strings.HasSuffix(s, ".lock")
+		!strings.ContainsAny(s, " \t~^:?*[\\\"'$`;&|<>()") && !strings.Contains(s, "..") &&
+		!strings.Contains(s, "@{") && !strings.Contains(s, "//") &&
+		!strings.HasSuffix(s, "/") && !strings.HasSuffix(s, ".lock")
 }

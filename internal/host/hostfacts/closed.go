@@ -11,9 +11,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Closed are the places below those that a tool's rules are about, and the base, that are no tool's: file systems of the kernel and other
-// names of such places that this host has mounted there, and accessc's own state, where other tools have their homes.
-// See decisions D183 and D441.
+// Closed are the places below the places that a tool's rules are about, and the base, that are no tool's: file
+// systems of the kernel and other names of such places that this host has mounted there, and accessc's own state,
+// where other tools have their homes. See decisions D183 and D441.
 func (r *Result) Closed(t *ir.Tool) []ir.Closed {
 	return r.closed(&ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)})
 }
@@ -45,7 +45,7 @@ func (r *Result) kernels(f *ir.Facts) []hostview.Kernel {
 }
 
 // mountedRules objects to rules on places that are closed because a mount shows another place there, where that place
-// has more: by its name the tool would have what the rule takes away.
+// has more: by its name the tool would have the grants that the rule takes away.
 // See decision D441.
 func (r *Result) mountedRules(t *ir.Tool) (out diag.List) {
 	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)}
@@ -68,7 +68,8 @@ func (r *Result) mountedRules(t *ir.Tool) (out diag.List) {
 			}
 			by := deepest(t, f.Bindings.Locate(other))
 			if by != nil && by != rule && !rule.Caps.Contains(by.Caps) && !held(t, rule, by) {
-				d := aboutPath(diag.LinkedWide, rule, "lies where a mount shows "+k.Again+", of which "+by.Subject()+" grants more")
+				d := aboutPath(diag.LinkedWide, rule,
+					"lies where a mount shows "+k.Again+", of which "+by.Subject()+" grants more")
 				d.Hint = "write the rule for " + other + ", or take the mount away"
 				out.Add(d)
 			}

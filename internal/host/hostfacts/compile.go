@@ -24,7 +24,7 @@ type Options struct {
 	// Resolve compiles for this host: external rules need their approval, bindings and base are
 	// the host's own. Otherwise the result is portable. It sets Approved.
 	Resolve bool
-	// Untested skips access.tests, for callers that run them themselves or explain why one
+	// Untested skips access.tests, for callers that run them themselves or explain why a test
 	// fails.
 	Untested bool
 	// Unadvised skips the warnings about tools' own programs, which take the facts of every tool and which no
@@ -58,7 +58,7 @@ type Result struct {
 	outside  []guardedPlace
 	// owned are the directories of accessc's own files, nil before they were looked for.
 	owned []string
-	// repository is that of the workspace, once it was looked for.
+	// repository is the workspace's, once it was looked for.
 	repository *Repository
 	looked     bool
 	// unread is a configuration of git's that names protected paths and cannot be read.
@@ -139,7 +139,8 @@ func (r *Result) guards() error {
 		return nil
 	}
 	if r.ownProtected(); r.unread != "" {
-		return fmt.Errorf("%s, which git reads, is too large or no file: the hooks that it may name are unknown", r.unread)
+		return fmt.Errorf("%s, which git reads, is too large or no file: the hooks that it may name are unknown",
+			r.unread)
 	}
 	return nil
 }
@@ -202,9 +203,10 @@ func (r *Result) store(resolver *resolve.Resolver) (string, error) {
 	return r.State.Approvals(), err
 }
 
-// approved returns the approvals of the user's store, with those of planned symlinks. Where
-// the store cannot be used nothing is approved, and the error says why.
-func (r *Result) approved(resolver *resolve.Resolver, planned map[string]string) (func(rulePath, target string) (bool, string), error) {
+// approved returns the approvals of the user's store, with the approvals of planned symlinks.
+// Where the store cannot be used nothing is approved, and the error says why.
+func (r *Result) approved(resolver *resolve.Resolver,
+	planned map[string]string) (func(rulePath, target string) (bool, string), error) {
 	var store approvals.Store
 	path, err := r.store(resolver)
 	if err == nil {
@@ -234,7 +236,8 @@ func (r *Result) LocalPath() string {
 func (r *Result) Inputs() []string {
 	root := filepath.FromSlash(r.Resolver.Root)
 	out := []string{
-		filepath.Join(root, ".jp", "config.toml"), filepath.Join(root, "accessc.toml"), r.LocalPath(), r.State.Approvals(),
+		filepath.Join(root, ".jp", "config.toml"), filepath.Join(root, "accessc.toml"), r.LocalPath(),
+		r.State.Approvals(),
 	}
 	for _, f := range r.Files {
 		if f.Path != "" {

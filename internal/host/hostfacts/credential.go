@@ -28,7 +28,8 @@ func (r *Result) credentialIn(files []string) string {
 		}
 		for _, v := range settings(text) {
 			if v.name == "include.path" || v.name == "includeif.path" {
-				if file := r.real(path.Dir(files[i]), v.value, func(string, string, bool) {}); !slices.Contains(files, file) {
+				file := r.real(path.Dir(files[i]), v.value, func(string, string, bool) {})
+				if !slices.Contains(files, file) {
 					files = append(files, file)
 				}
 			}
@@ -52,7 +53,8 @@ var (
 	// inURL matches the user of a URL, and plainUser the name of a person rather than a token.
 	inURL     = expression.Once{Text: `(?i)([a-z][a-z0-9+.-]*)://([^/@\s]*)@`}
 	plainUser = expression.Once{Text: `^[A-Za-z][A-Za-z._-]{0,19}[0-9]{0,4}$`}
-	// secretName matches the name of a variable whose value is a credential, or names the file with one.
+	// secretName matches the name of a variable whose value is a credential, or names the file with a
+	// credential.
 	secretName = expression.Once{Text: `(?i)pass|token|secret|extraheader|apikey|oauth|cookiefile|sslkey`}
 	// secretValue matches a credential by the word before it, or by how tokens of known services begin.
 	secretValue = expression.Once{Text: `(?i)` +
@@ -63,7 +65,8 @@ var (
 	namesKey = expression.Once{Text: `(?i)(^|\s)-i|identityfile|sshpass|certificatefile`}
 )
 
-// holdsSecret reports whether a configuration of git's may hold a credential. One that git does not read may.
+// holdsSecret reports whether a configuration of git's may hold a credential. A configuration that git does
+// not read may.
 func holdsSecret(text string) bool {
 	all, err := gitconfig.Variables([]byte(text))
 	if err != nil || secretURL(text) {

@@ -15,9 +15,9 @@ import (
 )
 
 // guardGit adds the files that git takes for its own although the list does not name them: in
-// the directory that .git leads to, in the common directory that this one names
+// the directory that .git leads to, in the common directory that this directory names
 // (gitrepository-layout(5)), in the repositories around them, and in the root where that is a repository itself.
-// A workspace without one is in the repository that git finds around it.
+// A workspace without a repository is in the repository that git finds around it.
 func (r *Result) guardGit(add guarding) {
 	dir := r.gitDir(add)
 	if dir == "" && r.leadsOut() {
@@ -49,21 +49,21 @@ func (r *Result) guardGit(add guarding) {
 // path.c). The commands that rebase-merge and sequencer list are run when its user goes on.
 var ofMain = [...]string{
 	"AUTO_MERGE", "BISECT_LOG", "BISECT_START", "CHERRY_PICK_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "HEAD",
-	"HEAD.lock", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "ORIG_HEAD", "REVERT_HEAD", "index", "index.lock", "logs/HEAD",
+	"HEAD.lock", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "ORIG_HEAD", "REVERT_HEAD", "index",
+	"index.lock", "logs/HEAD",
 	"rebase-apply", "rebase-merge", "sequencer",
 }
 
-// guardMain adds the state of the main work tree, which a linked one does not need, where the common directory lies
-// outside of the workspace.
-// See decision D410.
+// guardMain adds the state of the main work tree, which a linked work tree does not need, where the common
+// directory lies outside of the workspace. See decision D410.
 func (r *Result) guardMain(common string, add guarding) {
 	for i := 0; i < len(ofMain) && r.within(common) == ""; i++ {
 		add(path.Join(common, ofMain[i]), ir.WhyMain, false)
 	}
 }
 
-// guardDirs adds the files of git directories, the outer ones first. Each that lies in a protected directory of
-// another is written as far as its own files are not.
+// guardDirs adds the files of git directories, the outer directories first. Each that lies in a protected
+// directory of another is written as far as its own files are not.
 func (r *Result) guardDirs(dirs []string, add guarding) {
 	var configs []string
 	for i, dir := range dirs {
@@ -113,16 +113,16 @@ func (r *Result) guardAt(abs, why string, add guarding) {
 	}
 }
 
-// guardLinks adds the symlinks on the way to a place: a tool that replaced one would put another
-// file in that place.
+// guardLinks adds the symlinks on the way to a place: a tool that replaced such a symlink would
+// put another file in that place.
 func (r *Result) guardLinks(found resolve.Found, why string, add guarding) {
 	for _, link := range found.Links {
 		add(link, why, false)
 	}
 }
 
-// gitDir returns the directory of the workspace's repository: .git, the one that it names as a
-// file, or the root. It is empty where git finds none.
+// gitDir returns the directory of the workspace's repository: .git, the directory that it names
+// as a file, or the root. It is empty where git finds none.
 func (r *Result) gitDir(add guarding) string {
 	found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, ".git"))
 	if err != nil {

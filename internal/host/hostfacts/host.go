@@ -105,7 +105,7 @@ func (r *Result) bindings(t *ir.Tool) *ir.Bindings {
 }
 
 // realState is the directory of the state without the symlinks over which it is found: the user's home
-// may be one.
+// may be a symlink.
 func (r *Result) realState() userdir.Dir {
 	found, err := r.Resolver.Disk.Follow(filepath.ToSlash(string(r.State)))
 	if !r.resolved || err != nil {
@@ -210,13 +210,14 @@ func spellings(platform ir.Platform, abs string, found resolve.Found) []string {
 
 // The links that choose the developer tools, in the order in which the programs in /usr/bin read
 // them, and the file by which they tell developer tools from another directory.
-var chosenTools = [...]string{"/private/var/select/developer_dir", "/private/var/db/xcode_select_link", "/usr/share/xcode-select/xcode_dir_link"}
+var chosenTools = [...]string{"/private/var/select/developer_dir", "/private/var/db/xcode_select_link",
+	"/usr/share/xcode-select/xcode_dir_link"}
 
 const toolsLibrary = "/usr/lib/libxcrun.dylib"
 
 // developerTools returns the rule about the developer tools that xcode-select(1) chose, where no
 // rule of the base is about them: the whole bundle, since the programs in /usr/bin load a
-// framework of it. Only an administrator writes those links.
+// framework of it. Only an administrator writes these links.
 func (r *Result) developerTools(base []ir.FSRule) []ir.FSRule {
 	for _, link := range chosenTools {
 		found, err := r.Resolver.Disk.Follow(link)
@@ -230,7 +231,8 @@ func (r *Result) developerTools(base []ir.FSRule) []ir.FSRule {
 		if bundle, ok := strings.CutSuffix(at, "/Contents/Developer"); ok && strings.HasSuffix(bundle, ".app") {
 			at = bundle
 		}
-		rule := ir.FSRule{Written: at, At: ir.Sys(strings.TrimPrefix(at, "/")), Caps: ir.Caps(ir.Read, ir.Execute), Origin: base[0].Origin}
+		rule := ir.FSRule{Written: at, At: ir.Sys(strings.TrimPrefix(at, "/")), Caps: ir.Caps(ir.Read, ir.Execute),
+			Origin: base[0].Origin}
 		if around(base, rule.At.Child("x")).Contains(rule.Caps) {
 			return nil
 		}

@@ -55,8 +55,9 @@ func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
 	return "is protected: " + protected[i].Why
 }
 
-// surrounded reports whether a rule that is read where it stands grants the writing that a linked one does. To a policy that
-// protects nothing, one on a directory around a protected path is enough; the symlink alone is not.
+// surrounded reports whether a rule that is read where it stands grants the writing that a linked rule does. To a
+// policy that protects nothing, a rule on a directory around a protected path is enough; a rule on only the symlink is
+// not.
 func surrounded(t *ir.Tool, rule *ir.FSRule) bool {
 	return slices.ContainsFunc(t.FS, func(r ir.FSRule) bool {
 		return len(r.Links) == 0 && !r.ByName() && rule.At.Under(r.At) && r.Caps.Contains(rule.Caps&ir.Write)
@@ -68,7 +69,9 @@ func surrounded(t *ir.Tool, rule *ir.FSRule) bool {
 // create nothing does not count, unless another lets it make the symlink.
 func overridden(t *ir.Tool, rule *ir.FSRule) *ir.FSRule {
 	makes := slices.ContainsFunc(rule.Links, func(link ir.Location) bool {
-		return slices.ContainsFunc(t.FS, func(r ir.FSRule) bool { return len(r.Links) == 0 && r.Caps.Has(ir.Create) && link.Under(r.At) })
+		return slices.ContainsFunc(t.FS, func(r ir.FSRule) bool {
+			return len(r.Links) == 0 && r.Caps.Has(ir.Create) && link.Under(r.At)
+		})
 	})
 	for i := range t.FS {
 		r := &t.FS[i]

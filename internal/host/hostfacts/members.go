@@ -16,11 +16,10 @@ import (
 // mostNames and mostNested bound the directories in which members are looked for, and how deep members lie in members.
 const mostNames, mostNested = 20_000, 16
 
-// guardMembers adds what makes a member of the workspace one, so that neither a member nor a directory around it is
-// moved: approvals go by the path of a workspace, and a member in the place of another one would have those of the
-// other one. Names that a member may have are protected as well: a directory with a workspace of its own that is
-// moved there would be listed.
-// See decision D368.
+// guardMembers adds the files that make a directory a member of the workspace, so that neither a member nor a
+// directory around it is moved: approvals go by the path of a workspace, and a member in the place of another
+// member would have the other's approvals. Names that a member may have are protected as well: a directory with a
+// workspace of its own that is moved there would be listed. See decision D368.
 func (r *Result) guardMembers(add guarding) {
 	for _, member := range r.Members {
 		for _, mark := range workspace.Marks() {
@@ -64,8 +63,8 @@ func (m *members) member(dir string, depth int) {
 	}
 }
 
-// match returns the directories that the parts of a pattern match. One that cannot be listed, or is not because it
-// would be too much, is protected whole.
+// match returns the directories that the parts of a pattern match. A directory that cannot be listed, or is not
+// because it would be too much, is protected whole.
 func (m *members) match(dir string, parts []string) []string {
 	if len(parts) == 0 {
 		return []string{dir}

@@ -10,8 +10,7 @@ import (
 )
 
 // nowhere says of rules that grant something at a place of the workspace where nothing is, and that do not let it be
-// made: misspelt ones, or rules on what another tool makes.
-// See decision D387.
+// made: misspelt rules, or rules on what another tool makes. See decision D387.
 func (r *Result) nowhere(t *ir.Tool) (out diag.List) {
 	for i := range t.FS {
 		rule := &t.FS[i]
@@ -38,8 +37,8 @@ func (r *Result) nowhere(t *ir.Tool) (out diag.List) {
 	return out
 }
 
-// led are the findings that a compilation for this host adds to a portable one: about external rules that lead
-// elsewhere than approved, or nowhere.
+// led are the findings that a compilation for this host adds to a portable compilation: about external rules
+// that lead elsewhere than approved, or nowhere.
 func (r *Result) led(opts Options) diag.List {
 	opts.Resolve, opts.Places, opts.Sensitive, opts.Untested = true, false, false, true
 	host, err := Compile(opts)

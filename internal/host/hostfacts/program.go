@@ -63,7 +63,7 @@ func (r *Result) ownProgram(t *ir.Tool) diag.List {
 	if found.Kind != ir.File {
 		return nil
 	}
-	// Asked as the kernel is: what it leads to has to be granted.
+	// Asked as the kernel is: the file that it leads to has to be granted.
 	op, err := resolve.Asker{Resolver: r.Resolver, Bindings: facts.Bindings, Kernel: true}.Operation(resolve.Question{
 		Verb: "execute", Operands: []string{cmd.Program},
 	})
@@ -133,7 +133,8 @@ func (r *Result) Unapproved(t *ir.Tool) string {
 	for _, b := range r.Bindings {
 		grants := func(g compiler.Grant) bool { return g.Tool == t.Name && g.Caps.Has(ir.Execute) }
 		if !b.Approved && !b.Broken && slices.ContainsFunc(b.Grants, grants) && ir.Within(abs, b.Target) {
-			return t.Command.Program + " lies in " + b.RulePath + ", which you have not approved, and cannot read the files " +
+			return t.Command.Program + " lies in " + b.RulePath +
+				", which you have not approved, and cannot read the files " +
 				"beside it: accessc approve " + shellword.Quote(b.RulePath)
 		}
 	}

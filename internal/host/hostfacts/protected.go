@@ -15,8 +15,8 @@ import (
 )
 
 // Protected returns the protected paths of a tool that the list does not name; none for a tool whose policy protects
-// nothing and permits no questions. In the places of external rules they are those of the workspace's repository, and
-// layers.
+// nothing and permits no questions. In the places of external rules they are the paths of the workspace's repository,
+// and layers.
 func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 	if !t.Protects && len(t.May) == 0 {
 		return nil
@@ -41,7 +41,8 @@ func (r *Result) elsewhere(targets map[string]resolve.RulePath) (out []ir.Protec
 		for name, found := range targets {
 			if rel, _ := resolve.Below(p.abs, found.Abs); deepest != "" && found.Abs == deepest && rel != "" {
 				out = append(out, ir.ProtectedPath{
-					Root: ir.Root{Kind: ir.External, Name: name}, Path: rel, Open: p.open, Why: p.why, Origin: ownOrigin,
+					Root: ir.Root{Kind: ir.External, Name: name}, Path: rel, Open: p.open, Why: p.why,
+					Origin: ownOrigin,
 				})
 			}
 		}
@@ -67,7 +68,7 @@ func (r *Result) Guarded(t *ir.Tool, name string) (n int) {
 	return n
 }
 
-// order has what is open come last.
+// order has open places come last.
 func order(a, b bool) int {
 	switch {
 	case a == b:
@@ -81,7 +82,7 @@ func order(a, b bool) int {
 
 var ownOrigin = ir.Origin{Layer: ir.LayerProtected, Label: "protected"}
 
-// guarding adds a place that is protected, or one in a protected directory that is open.
+// guarding adds a place that is protected, or an open place in a protected directory.
 type guarding func(abs, why string, open bool)
 
 // guardedPlace is a protected place outside of the workspace.
@@ -92,7 +93,7 @@ type guardedPlace struct {
 
 // ownProtected are the protected paths that only this workspace has: the layers that were read, the targets
 // of symlinks at listed paths, and a .git that is a file, which names the directory that git runs programs of
-// (gitrepository-layout(5)). Those outside of the workspace are kept apart.
+// (gitrepository-layout(5)). Paths outside of the workspace are kept apart.
 func (r *Result) ownProtected() []ir.ProtectedPath {
 	if r.guarded != nil {
 		return r.guarded
@@ -146,8 +147,8 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 		}
 	}
 	for _, p := range r.Patterns {
-		// What a pattern looks for in a directory of the workspace lies in that directory, which is protected whole; in the
-		// workspace itself, or above it, only the names are left.
+		// What a pattern looks for in a directory of the workspace lies in that directory, which is protected whole; in
+		// the workspace itself, or above it, only the names are left.
 		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(p.Base)); err == nil {
 			p.Base = filepath.FromSlash(found.Abs)
 		}
@@ -185,7 +186,8 @@ func (r *Result) guardMounted(add guarding) {
 	}
 }
 
-// isGuarded reports whether a path of the workspace lies in a protected one that is not open there.
+// isGuarded reports whether a path of the workspace lies in a protected path that is not open
+// there.
 func (r *Result) isGuarded(at string) bool {
 	deepest, guarded := -1, false
 	for _, p := range slices.Concat(ir.ProtectedPaths(), r.guarded) {
@@ -206,7 +208,8 @@ func (r *Result) guardPattern(pattern string) {
 	}
 }
 
-// protectedLinks are the protected paths of a tool that are symlinks, those of the list included.
+// protectedLinks are the protected paths of a tool that are symlinks, the paths of the list
+// included.
 func (r *Result) protectedLinks(t *ir.Tool) []ir.Location {
 	if !t.Protects {
 		return nil
@@ -230,14 +233,15 @@ func (r *Result) protectedLinks(t *ir.Tool) []ir.Location {
 // here follows a path of the workspace of which at least the first name is there.
 func (r *Result) here(at string) (resolve.Found, bool) {
 	first, _, _ := strings.Cut(at, "/")
-	if found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, first)); err != nil || found.Kind == ir.Absent && len(found.Links) == 0 {
+	if found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, first)); err != nil ||
+		found.Kind == ir.Absent && len(found.Links) == 0 {
 		return found, false
 	}
 	found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, at))
 	return found, err == nil
 }
 
-// within is the path of a place of the workspace, relative to it; empty for one elsewhere.
+// within is the path of a place of the workspace, relative to it; empty for a place elsewhere.
 func (r *Result) within(abs string) string {
 	rest, ok := resolve.Below(abs, r.Resolver.Root)
 	if !ok {

@@ -37,8 +37,8 @@ func (r Reach) String() string {
 	return path + " (" + r.Caps.String() + ")"
 }
 
-// Reaches lists the sensitive paths that a tool's own rules let it reach on this host: those
-// that exist, those that rules name, and those in the user's home that external rules lead to,
+// Reaches lists the sensitive paths that a tool's own rules let it reach on this host: paths
+// that exist, paths that rules name, and paths in the user's home that external rules lead to,
 // approved or not. The default rules do not count.
 // See decision D225.
 func (r *Result) Reaches(t *ir.Tool) []Reach {
@@ -51,7 +51,8 @@ func (r *Result) Reaches(t *ir.Tool) []Reach {
 	for name, found := range r.leads(t) {
 		facts.Bindings.External[name] = found.Abs
 	}
-	s := search{result: r, tool: t, bind: facts.Bindings, view: ir.NewView(t, Platform(), facts), found: map[ir.Location]string{}, absent: map[ir.Location]bool{}}
+	s := search{result: r, tool: t, bind: facts.Bindings, view: ir.NewView(t, Platform(), facts),
+		found: map[ir.Location]string{}, absent: map[ir.Location]bool{}}
 	for i := range t.FS {
 		s.named(&t.FS[i])
 	}
@@ -73,7 +74,7 @@ type search struct {
 	view   *ir.View
 	// found maps a sensitive place to the pattern that covers it.
 	found map[ir.Location]string
-	// absent are those of the user's home that are not there: to make them is all that
+	// absent are the paths of the user's home that are not there: to make them is all that
 	// can be done to them.
 	absent map[ir.Location]bool
 }
@@ -105,7 +106,7 @@ func (s *search) below(root ir.Root) {
 }
 
 // inHome searches the places in the user's home, from both sides: the place may lie in a
-// directory that a rule grants, or contain one.
+// directory that a rule grants, or contain such a directory.
 func (s *search) inHome() {
 	home := filepath.ToSlash(s.result.home)
 	if home == "" {

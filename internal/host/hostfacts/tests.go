@@ -16,7 +16,7 @@ type Tested struct {
 	Question  resolve.Question
 	Operation ir.Operation
 	Verdict   ir.Verdict
-	// Considered are the rules that match, the one that decides first.
+	// Considered are the rules that match, the deciding rule first.
 	Considered []ir.Considered
 	// Err is the reason why the question could not be asked; the fields above are then not set.
 	Err error

@@ -108,11 +108,13 @@ func (r *Result) index(git string) ([]byte, error) {
 }
 
 // indexed reports whether an index has one of some names, or a submodule or a directory of a sparse index
-// around one. It is not known where the index is of a form that has entries elsewhere (gitformat-index(5)).
+// around such a name. It is not known where the index is of a form that has entries elsewhere
+// (gitformat-index(5)).
 func indexed(data []byte, names []string) (has, known bool) {
 	known = entries(data, func(name string, mode uint32) {
 		for _, n := range names {
-			around := (mode == modeGitlink || mode == modeTree) && strings.HasPrefix(n, strings.TrimSuffix(name, "/")+"/")
+			around := (mode == modeGitlink || mode == modeTree) &&
+				strings.HasPrefix(n, strings.TrimSuffix(name, "/")+"/")
 			has = has || n == name || around
 		}
 	})
@@ -129,7 +131,8 @@ func entries(data []byte, each func(name string, mode uint32)) bool {
 	return false
 }
 
-// sealed reports whether an index ends with its checksum of a length, or with zeros, by which git says that it has none.
+// sealed reports whether an index ends with its checksum of a length, or with zeros, by which git says that it has
+// none.
 func sealed(data []byte, hash int) bool {
 	body, sum := data[:len(data)-hash], data[len(data)-hash:]
 	if bytes.Equal(sum, make([]byte, hash)) {
@@ -202,7 +205,7 @@ func readIndex(data []byte, hash int, each func(name string, mode uint32)) bool 
 	return at == end
 }
 
-// varint reads the number of bytes that a name leaves out of the one before it.
+// varint reads the number of bytes that a name leaves out of the name before it.
 func varint(data []byte) (value, n int) {
 	for n < len(data) && n < 4 {
 		b := data[n]
@@ -217,7 +220,7 @@ func varint(data []byte) (value, n int) {
 }
 
 // alikeFindings are about names below the workspace that git has, and that a file system may take for a mark of a
-// workspace. Those of files that may be layers are the compiler's findings.
+// workspace. Names of files that may be layers are the compiler's findings.
 func (r *Result) alikeFindings(root string) diag.List {
 	top, git := r.workTree(root)
 	if top == "" {

@@ -40,7 +40,8 @@ func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) strin
 	}
 }
 
-// same says of a target that mounts let it show the workspace, or what processes share, under another name.
+// same says of a target that mounts let it show the workspace, or the memory that processes share, under
+// another name.
 func (r *Result) same(workspace, target string) string {
 	for _, k := range r.view.Kernels([]string{workspace, target}, nil) {
 		if k.Path == target {
@@ -52,8 +53,8 @@ func (r *Result) same(workspace, target string) string {
 
 const sharedMemory = "/" + ir.LinuxShared + ", where each tool has memory of its own run"
 
-// inShared reports whether a place is one of the memory that processes share. A supervised tool has memory of its own run by
-// these names, and nothing else.
+// inShared reports whether a place belongs to the memory that processes share. A supervised tool has memory of its own
+// run by these names, and nothing else.
 func inShared(path string) bool {
 	return Platform() == ir.Linux && kernelfs.Below(path, "/"+ir.LinuxShared)
 }

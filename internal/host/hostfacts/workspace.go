@@ -15,12 +15,14 @@ import (
 func NotWorkspace(r *workspace.Refused) diag.Diagnostic {
 	d := diag.New(diag.NotWorkspace, ir.Pos{File: filepath.ToSlash(r.Dir)}, 0)
 	d.Label = "this directory " + r.Why
-	d.Hint = "if tools are to have all of it: -C " + shellword.Quote(filepath.ToSlash(r.Dir)) + "; otherwise go to the directory that is meant"
+	d.Hint = "if tools are to have all of it: -C " + shellword.Quote(filepath.ToSlash(r.Dir)) +
+		"; otherwise go to the directory that is meant"
 	if r.Tools {
 		d.Hint = "what it says may be a tool's: use a directory of your own"
 	}
 	if rel, err := filepath.Rel(r.Outer, r.Dir); r.Outer != "" && err == nil {
-		d.Hint = "write members = [" + tomltext.String(filepath.ToSlash(rel)) + "] at the top of " + filepath.ToSlash(filepath.Join(r.Outer, "accessc.toml")) +
+		d.Hint = "write members = [" + tomltext.String(filepath.ToSlash(rel)) +
+			"] at the top of " + filepath.ToSlash(filepath.Join(r.Outer, "accessc.toml")) +
 			" if its tools may be started here, or name it: -C " + shellword.Quote(filepath.ToSlash(r.Dir))
 	}
 	return d

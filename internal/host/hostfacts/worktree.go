@@ -13,7 +13,7 @@ import (
 
 // Repository is the repository of a workspace that is a linked work tree or a submodule, as far as git reads it.
 type Repository struct {
-	// Dir is the common directory, Own the work tree's own one.
+	// Dir is the common directory, Own the work tree's own.
 	Dir, Own string
 	// Rules grant reading of the parts that git reads.
 	Rules []ir.FSRule
@@ -115,7 +115,8 @@ func (r *Result) gitFile() string {
 	return r.leadsTo(r.Resolver.Root, dir)
 }
 
-// linkedTo is the common directory of a work tree's own one, empty unless both name each other and the workspace.
+// linkedTo is the common directory of a work tree's own directory, empty unless both name each other and the
+// workspace.
 func (r *Result) linkedTo(dir string) string {
 	common := path.Dir(path.Dir(dir))
 	to, _ := r.readText(path.Join(dir, "commondir"))

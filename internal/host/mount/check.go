@@ -59,9 +59,11 @@ func (b *planner) holds(then *hostfacts.Result) error {
 		r, ok := granted(t, g.Name)
 		switch {
 		case !ok:
-			return fmt.Errorf("%s: a rule on %s in %s would not count; another layer replaces the list", g.Tool, g.Name, localName)
+			return fmt.Errorf("%s: a rule on %s in %s would not count; another layer replaces the list", g.Tool,
+				g.Name, localName)
 		case r.Caps != g.Caps:
-			return fmt.Errorf("%s: %s (%s) would win over a rule on %s in %s", g.Tool, r.Written, r.Origin, g.Name, localName)
+			return fmt.Errorf("%s: %s (%s) would win over a rule on %s in %s", g.Tool, r.Written, r.Origin,
+				g.Name, localName)
 		}
 	}
 	return nil

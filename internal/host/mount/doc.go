@@ -6,7 +6,7 @@
 // an interruption undoes the steps so far.
 //
 // Another process may swap directories of the workspace for symlinks meanwhile. No component of
-// a name is followed: each directory is opened below the one before, compared with the one that
-// was checked, and kept open; links and files are made relative to it. So nothing is made
-// outside of the directories that were checked.
+// a name is followed: each directory is opened below the directory before, compared with the
+// directory that was checked, and kept open; links and files are made relative to it. So
+// nothing is made outside of the directories that were checked.
 package mount

@@ -13,7 +13,7 @@ import (
 
 // rule is an fs rule of the local layer, as far as mounting cares.
 type rule struct {
-	// path is the written one, ".." collapsed; empty for the workspace itself.
+	// path is the written path, ".." collapsed; empty for the workspace itself.
 	path            string
 	external, mount bool
 }

@@ -39,7 +39,7 @@ func (j *journal) step(do, undo func() error) error {
 	return nil
 }
 
-// rollBack undoes every step, the last one first, and reports the failures.
+// rollBack undoes every step, the last first, and reports the failures.
 func (j *journal) rollBack(cause error) error {
 	var failed []error
 	for _, undo := range slices.Backward(j.undo) {

@@ -65,7 +65,7 @@ func (p *place) make(target string) error {
 	return nil
 }
 
-// unmake removes the link, if it is the one that was seen last.
+// unmake removes the link, if it is the link that was seen last.
 func (p *place) unmake() error {
 	now, err := p.parent().Lstat(p.base)
 	if err != nil || p.info == nil || !os.SameFile(p.info, now) || !isLink(now) {

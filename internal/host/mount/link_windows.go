@@ -29,8 +29,8 @@ func symlink(dir *os.Root, target, name string) error {
 	if info.IsDir() {
 		return makeJunction(dir, target, name)
 	}
-	return fmt.Errorf("a symlink to a file needs developer mode (Settings, System, For developers) or an administrator; "+
-		"mount the directory %s instead", filepath.Dir(target))
+	return fmt.Errorf("a symlink to a file needs developer mode (Settings, System, For developers) "+
+		"or an administrator; mount the directory %s instead", filepath.Dir(target))
 }
 
 // makeSymlink and makeJunction make links to an absolute path. os.Root.Symlink takes every
@@ -48,17 +48,20 @@ func makeJunction(dir *os.Root, target, name string) error {
 // (https://learn.microsoft.com/windows-hardware/drivers/ddi/ntifs/ns-ntifs-_reparse_data_buffer):
 // two names, and flags that are 0 for an absolute target.
 func symlinkData(target string) []byte {
-	return reparseData(windows.IO_REPARSE_TAG_SYMLINK, utf16.Encode([]rune(`\??\`+target)), utf16.Encode([]rune(target)), 4, 0)
+	return reparseData(windows.IO_REPARSE_TAG_SYMLINK, utf16.Encode([]rune(`\??\`+target)),
+		utf16.Encode([]rune(target)), 4, 0)
 }
 
-// junctionData is one with a MountPointReparseBuffer, whose names end in NUL.
+// junctionData is a reparse point with a MountPointReparseBuffer, whose names end in NUL.
 func junctionData(target string) []byte {
-	return reparseData(windows.IO_REPARSE_TAG_MOUNT_POINT, utf16.Encode([]rune(`\??\`+target)), utf16.Encode([]rune(target)), 0, 1)
+	return reparseData(windows.IO_REPARSE_TAG_MOUNT_POINT, utf16.Encode([]rune(`\??\`+target)),
+		utf16.Encode([]rune(target)), 0, 1)
 }
 
 func reparseData(tag uint32, substitute, print []uint16, flags, nul int) []byte {
 	le := binary.LittleEndian
-	names := append(append(append([]uint16{}, substitute...), make([]uint16, nul)...), append(print, make([]uint16, nul)...)...)
+	names := append(append(append([]uint16{}, substitute...), make([]uint16, nul)...),
+		append(print, make([]uint16, nul)...)...)
 	b := le.AppendUint32(nil, tag)
 	b = le.AppendUint16(b, uint16(8+flags+2*len(names)))
 	b = le.AppendUint16(b, 0)
@@ -74,7 +77,7 @@ func reparseData(tag uint32, substitute, print []uint16, flags, nul int) []byte 
 }
 
 // makeReparse makes a file or directory below a directory's handle, never following an existing
-// one, and turns it into a reparse point. On failure it is removed.
+// file, and turns it into a reparse point. On failure it is removed.
 func makeReparse(dir *os.Root, name string, directory bool, data []byte) error {
 	parent, err := dir.Open(".")
 	if err != nil {
@@ -87,7 +90,8 @@ func makeReparse(dir *os.Root, name string, directory bool, data []byte) error {
 	}
 	attributes := windows.OBJECT_ATTRIBUTES{RootDirectory: windows.Handle(parent.Fd()), ObjectName: objectName}
 	attributes.Length = uint32(unsafe.Sizeof(attributes))
-	options := uint32(windows.FILE_OPEN_REPARSE_POINT | windows.FILE_OPEN_FOR_BACKUP_INTENT | windows.FILE_SYNCHRONOUS_IO_NONALERT)
+	options := uint32(windows.FILE_OPEN_REPARSE_POINT | windows.FILE_OPEN_FOR_BACKUP_INTENT |
+		windows.FILE_SYNCHRONOUS_IO_NONALERT)
 	if directory {
 		options |= windows.FILE_DIRECTORY_FILE
 	} else {
@@ -95,7 +99,8 @@ func makeReparse(dir *os.Root, name string, directory bool, data []byte) error {
 	}
 	var h windows.Handle
 	var status windows.IO_STATUS_BLOCK
-	err = windows.NtCreateFile(&h, windows.SYNCHRONIZE|windows.FILE_WRITE_ATTRIBUTES|windows.DELETE, &attributes, &status, nil,
+	access := uint32(windows.SYNCHRONIZE | windows.FILE_WRITE_ATTRIBUTES | windows.DELETE)
+	err = windows.NtCreateFile(&h, access, &attributes, &status, nil,
 		windows.FILE_ATTRIBUTE_NORMAL, 0, windows.FILE_CREATE, options, 0, 0)
 	runtime.KeepAlive(parent)
 	var nt windows.NTStatus
@@ -134,7 +139,8 @@ func acquire(privilege string) (restore func()) {
 		}
 	}
 	var token windows.Token
-	if windows.OpenThreadToken(windows.CurrentThread(), windows.TOKEN_QUERY|windows.TOKEN_ADJUST_PRIVILEGES, false, &token) != nil {
+	const access = windows.TOKEN_QUERY | windows.TOKEN_ADJUST_PRIVILEGES
+	if windows.OpenThreadToken(windows.CurrentThread(), access, false, &token) != nil {
 		return restore
 	}
 	defer token.Close()

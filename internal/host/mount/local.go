@@ -27,7 +27,8 @@ func (t *tree) replace(j *journal, l *layerfile.File, text []byte) error {
 			return err
 		}
 		l.Dir = now.Dir
-		if err := j.step(func() error { return layerfile.Ignore(l.Dir) }, func() error { return l.Dir.Remove(layerfile.IgnoreFile) }); err != nil {
+		ignore := func() error { return layerfile.Ignore(l.Dir) }
+		if err := j.step(ignore, func() error { return l.Dir.Remove(layerfile.IgnoreFile) }); err != nil {
 			return in(localDir, err)
 		}
 	}

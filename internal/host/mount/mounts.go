@@ -180,8 +180,8 @@ func (b *planner) tools(s Spec) ([]*ir.Tool, error) {
 	return all, nil
 }
 
-// grant plans a tool's grants on a link. Where tools were not named, one keeps the grants that it has.
-// See decision D26.
+// grant plans a tool's grants on a link. Where tools were not named, a tool keeps the grants that it
+// has. See decision D26.
 func (b *planner) grant(s Spec, t *ir.Tool, name string) error {
 	g := Grant{Tool: t.Name, Name: name, Caps: s.caps()}
 	if i := slices.IndexFunc(b.Grants, func(o Grant) bool { return o.Tool == t.Name && o.Name == name }); i >= 0 {

@@ -22,7 +22,7 @@ type Spec struct {
 	Write, Execute bool
 }
 
-// isToolName reports whether a name can be that of a tool: small letters, digits and
+// isToolName reports whether a tool can have a name: small letters, digits and
 // underscores, no digit first.
 func isToolName(name string) bool {
 	return name != "" && (name[0] < '0' || name[0] > '9') &&

@@ -44,10 +44,10 @@ func openTree(abs string) (*tree, error) {
 
 // place is the place of an existing or planned link.
 type place struct {
-	// name is the path of the link in the workspace, which is that of the rule.
+	// name is the path of the link in the workspace, which is the path of the rule.
 	name string
 	// open are the directories on the way that are there, outermost first, and missing
-	// the names of those that are not.
+	// the names of the directories that are not.
 	open    []*os.Root
 	missing []string
 	base    string

@@ -107,7 +107,7 @@ func (b *planner) revoke(list grantList, names []string) error {
 	return b.layer.remove(list, func(r rule) bool { return meant(r) || !others && r.isDefault() })
 }
 
-// without compiles the configuration without the rules. No tool may get more by it: one that
+// without compiles the configuration without the rules. No tool may get more by it: a tool that
 // loses its last rule would have the default again, which is the whole workspace.
 func (b *planner) without() (*hostfacts.Result, error) {
 	opts := b.req.Compile
@@ -146,7 +146,7 @@ func (b *planner) unlink(then *hostfacts.Result, name string) {
 	l := Link{Name: name, Change: Gone}
 	at, err := b.tree.locate(name)
 	if err != nil {
-		// Its directory is another one now; whatever is there, mounting did not make it.
+		// Its directory has been replaced; whatever is there, mounting did not make it.
 		at = &place{name: name, open: []*os.Root{b.tree.root}}
 	}
 	if at.link != "" {

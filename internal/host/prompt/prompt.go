@@ -65,7 +65,7 @@ func (t *Terminal) Confirm(text, question string) (bool, error) {
 	}
 }
 
-// Bytes that end an answer without a line: those of control-C, control-D and escape on a
+// Bytes that end an answer without a line: the bytes of control-C, control-D and escape on a
 // terminal that is set to pass them on.
 const refusals = "\x03\x04\x1b"
 

@@ -8,7 +8,7 @@ import (
 
 var consoleWindow = windows.NewLazySystemDLL("kernel32.dll").NewProc("GetConsoleWindow")
 
-// open opens the console. One without a window, as CREATE_NO_WINDOW makes it, has no user
+// open opens the console. A console without a window, as CREATE_NO_WINDOW makes it, has no user
 // (https://learn.microsoft.com/windows/console/getconsolewindow).
 func open() (*Terminal, error) {
 	if window, _, _ := consoleWindow.Call(); window == 0 {

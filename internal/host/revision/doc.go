@@ -7,7 +7,7 @@
 //
 //   - git rev-parse turns the name into a commit, with everything switched off that a
 //     repository could have it start: filters, hooks, fsmonitor, transports, helpers;
-//   - objects come from git cat-file --batch in a git directory of our own, empty but for
+//   - objects come from git cat-file --batch in a git directory of our own, empty except for
 //     the path of the repository's objects. The repository's configuration is not read.
 //
 // Every object is verified against its name, so that below a commit nothing can be exchanged.

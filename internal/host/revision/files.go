@@ -9,10 +9,10 @@ import (
 // maxFiles bounds the names that Files returns, in bytes.
 const maxFiles = 16 << 20
 
-// Files returns the names of files of the work tree, below the directory that the repository was found for and relative to it, that
-// have a name among their components: those that git tracks, and others that it does not ignore. Names that some file
-// systems take for such a name are among them, and more of the kind: case does not count, and any letters may be an s,
-// since ſ and ß do there.
+// Files returns the names of files of the work tree, below the directory that the repository was found for and relative
+// to it, that have a name among their components: files that git tracks, and others that it does not ignore. Names that
+// some file systems take for such a name are among them, and more of the kind: case does not count, and any letters may
+// be an s, since ſ and ß do there.
 func (r *Repository) Files(names ...string) ([]string, error) {
 	git, err := r.program()
 	if err != nil {

@@ -16,6 +16,7 @@ func (r *Repository) Names() ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
 	defer cancel()
-	out, err := r.ask(ctx, git, "for-each-ref", maxNames, "--sort=-creatordate", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+	out, err := r.ask(ctx, git, "for-each-ref", maxNames, "--sort=-creatordate", "--format=%(refname:short)",
+		"refs/heads", "refs/tags", "refs/remotes")
 	return strings.Fields(out), err
 }

@@ -101,7 +101,7 @@ type objects struct {
 }
 
 // openObjects starts git in a git directory of its own that borrows the repository's objects.
-// Objects that those borrow from (gitrepository-layout(5), objects/info/alternates) are found
+// Objects that these borrow from (gitrepository-layout(5), objects/info/alternates) are found
 // as well: they are data, and are verified against their names like all.
 func openObjects(git, store string, sha256 bool) (*objects, error) {
 	dir, err := os.MkdirTemp("", "accessc-revision-*")

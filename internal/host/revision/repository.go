@@ -23,8 +23,8 @@ type Repository struct {
 
 // Find returns the repository that a directory lies in, ErrNone if there is none. It looks
 // for .git from there upwards, not past the directories of GIT_CEILING_DIRECTORIES, and
-// takes a directory for a bare repository only where that found nothing: one that came with
-// a work tree is a part of it.
+// takes a directory for a bare repository only where that found nothing: a repository that came
+// with a work tree is a part of it.
 func Find(root string) (*Repository, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 )
 
 // Tree is a directory of a revision. Names are slash-separated and relative to it, as in
-// package fs. Symlinks are not followed: Open fails for one, and ReadLink returns its target.
-// It is safe for concurrent use.
+// package fs. Symlinks are not followed: Open fails for a symlink, and ReadLink returns its
+// target. It is safe for concurrent use.
 type Tree struct {
 	// Commit is the id of the revision.
 	Commit string
@@ -83,7 +83,8 @@ func (r *Repository) commit(ctx context.Context, git, revision string) (string, 
 		return id, nil
 	case err == nil || errors.As(err, &status):
 		if shallow, _ := r.ask(ctx, git, "rev-parse", "--is-shallow-repository"); shallow == "true" {
-			return "", errors.New("git knows no such commit, and this clone is shallow: run git fetch --unshallow, or check out with fetch-depth: 0")
+			return "", errors.New("git knows no such commit, and this clone is shallow: " +
+				"run git fetch --unshallow, or check out with fetch-depth: 0")
 		}
 		return "", errors.New("git knows no such commit")
 	default:
@@ -96,7 +97,7 @@ func isID(s string) bool {
 	return err == nil && (len(raw) == 20 || len(raw) == 32)
 }
 
-// enter finds the directory's own tree in that of a commit.
+// enter finds the directory's own tree in the tree of a commit.
 func (t *Tree) enter(commit string, r *Repository) error {
 	data, err := t.objects.read(commit, "commit")
 	if err != nil {
@@ -153,7 +154,8 @@ func (t *Tree) Sub(dir string) (*Tree, error) {
 		return nil, err
 	}
 	return &Tree{
-		Commit: t.Commit, objects: t.objects, root: e.id, top: t.top, prefix: path.Join(t.prefix, dir), dirs: map[string][]entry{},
+		Commit: t.Commit, objects: t.objects, root: e.id, top: t.top, prefix: path.Join(t.prefix, dir),
+		dirs: map[string][]entry{},
 	}, nil
 }
 
@@ -234,7 +236,9 @@ func (t *Tree) find(name string) (entry, error) {
 		if err != nil {
 			return at, err
 		}
-		i, found := slices.BinarySearchFunc(entries, part, func(e entry, n string) int { return strings.Compare(e.name, n) })
+		i, found := slices.BinarySearchFunc(entries, part, func(e entry, n string) int {
+			return strings.Compare(e.name, n)
+		})
 		if !found {
 			return at, fs.ErrNotExist
 		}
@@ -321,7 +325,7 @@ func (t *Tree) ReadLink(name string) (string, error) {
 // entry is a name of a tree. It is its own fs.FileInfo and fs.DirEntry.
 type entry struct {
 	name string
-	// id is that of the object; empty for a submodule, whose objects are elsewhere.
+	// id is the identifier of the object; empty for a submodule, whose objects are elsewhere.
 	id   string
 	mode fs.FileMode
 	size int64

@@ -70,14 +70,15 @@ func HoldHome(home string) (*Hold, error) {
 	return &Hold{file.File, file.Close}, nil
 }
 
-// lockless reports whether no process of this user can have a lock at a place, by the error of one: it may not write
-// there, or the file system has no locks, as some network file systems (flock(2)).
+// lockless reports whether no process of this user can have a lock at a place, by the error of an attempt: it may
+// not write there, or the file system has no locks, as some network file systems (flock(2)).
 func lockless(err error) bool {
-	return slices.ContainsFunc([]error{fs.ErrPermission, syscall.EROFS, errors.ErrUnsupported, syscall.ENOLCK}, func(e error) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc([]error{fs.ErrPermission, syscall.EROFS, errors.ErrUnsupported, syscall.ENOLCK},
+		func(e error) bool { return errors.Is(err, e) })
 }
 
 // LockHomes keeps all runs from beginning with homes until they are released. It fails if a
-// run holds one of them, or if one is no longer the directory that was listed.
+// run holds one of them, or if a home is no longer the directory that was listed.
 func LockHomes(homes []PrivateHome) (release func(), err error) {
 	var taken []*lockedfile.File
 	release = func() {

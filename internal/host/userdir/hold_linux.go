@@ -7,7 +7,7 @@ import (
 )
 
 // shared takes a shared lock that can be had at once, as package lockedfile does; nil for none. To
-// wait for one takes a thread more.
+// wait for a lock takes a thread more.
 func shared(name string) *os.File {
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CREAT|unix.O_CLOEXEC, 0o600)
 	if err != nil {

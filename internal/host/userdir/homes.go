@@ -60,5 +60,5 @@ func (d Dir) Homes() ([]PrivateHome, error) {
 }
 
 // ClearHome removes the private home of a tool, which must have a checked name. Symlinks in it
-// are removed and not followed; what is mounted there stays. The home must be locked.
+// are removed and not followed; mounted files stay. The home must be locked.
 func (d Dir) ClearHome(tool string) error { return rmtree.Remove(d.Home(tool)) }

@@ -7,8 +7,8 @@ import (
 )
 
 // Session names the session of this process, as started by setsid(2); a login and a terminal's
-// window each start one. A number is used again after a session's end, so its leader's start is
-// part of the name.
+// window each start a session. A number is used again after a session's end, so its leader's
+// start is part of the name.
 func Session() string {
 	sid, err := unix.Getsid(0)
 	if err != nil {

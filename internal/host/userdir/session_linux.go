@@ -9,8 +9,8 @@ import (
 )
 
 // Session names the session of this process, as started by setsid(2); a login, a terminal's
-// window and a container each start one. A number is used again after a session's end, so its
-// leader's start and the boot are part of the name.
+// window and a container each start a session. A number is used again after a session's end, so
+// its leader's start and the boot are part of the name.
 func Session() string {
 	sid, err := unix.Getsid(0)
 	if err != nil {

@@ -90,7 +90,7 @@ func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", 
 // See decision D7.
 const SharedHome = "@shared"
 
-// HomeOf is the home of a tool that has a private or a shared one.
+// HomeOf is the home of a tool that has a private or a shared home.
 func (d Dir) HomeOf(tool string, shared bool) string {
 	if shared {
 		tool = SharedHome
@@ -101,8 +101,8 @@ func (d Dir) HomeOf(tool string, shared bool) string {
 // Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
-// Compiled returns the directory of the compilations that starts of tools left for later ones,
-// which no tool may write.
+// Compiled returns the directory of the compilations that starts of tools left for later
+// starts, which no tool may write.
 func (d Dir) Compiled() string { return filepath.Join(string(d), "compiled") }
 
 // Variables are the variables of the environment by which this package finds its paths.
@@ -157,13 +157,12 @@ func UserConfig() string {
 // Attestation is a file that says who may sign.
 type Attestation struct {
 	Path string
-	// Machine is true for that of the administrator.
+	// Machine is true for the administrator's.
 	Machine bool
 }
 
 // Attestations are the files that say who may sign: the administrator's, and the user's own beside the
-// user's layer, if there is one to be had. They are no layers.
-// See decision D275.
+// user's layer, if it can be had. They are no layers. See decision D275.
 func Attestations() []Attestation {
 	out := []Attestation{{machineFile("attestation.toml"), true}}
 	if own := UserConfig(); own != "" {

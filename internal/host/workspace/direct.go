@@ -13,8 +13,8 @@ import (
 // maxHops is the number of symlinks that Linux follows on one path (path_resolution(7)).
 const maxHops = 40
 
-// Direct follows the symlinks of a path whose last parts need not exist, but none in the workspace: a commit may have put
-// one there, and then accessc would read or write a file of the commit's choice.
+// Direct follows the symlinks of a path whose last parts need not exist, but none in the workspace: a commit may have
+// put a symlink there, and then accessc would read or write a file of the commit's choice.
 // See decision D454.
 func Direct(root, file string) (string, error) {
 	abs, err := filepath.Abs(file)

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// maxFurther bounds the workspaces below another one that are looked for, and maxBelow how deep.
+// maxFurther bounds the workspaces below another that are looked for, and maxBelow how deep.
 const maxFurther, maxBelow = 1000, 200
 
-// Further returns the directories of a tree, other than the tree itself, that a mark makes workspaces. Symlinks are not followed.
-// Repositories of git in the tree are passed over, and returned: what lies in them is no part of the one around them, and a revision
-// of that does not have it. A directory that cannot be listed has no policy that could be read either.
+// Further returns the directories of a tree, other than the tree itself, that a mark makes workspaces. Symlinks are not
+// followed. Repositories of git in the tree are passed over, and returned: what lies in them is no part of the
+// repository around them, and a revision of that does not have it. A directory that cannot be listed has no policy that
+// could be read either.
 func Further(tree fs.FS, fold func(string) string) (further, apart []string, err error) {
 	var out []string
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -71,7 +72,7 @@ func markedBy(name string) []string {
 }
 
 // Alike returns an error for a path that ends with another spelling of a mark: a file system that does not tell upper
-// from lower case makes a workspace of the directory around it. Names that fold makes equal are one there.
+// from lower case makes a workspace of the directory around it. Names that fold makes equal are the same there.
 // See decision D360.
 func Alike(name string, fold func(string) string) error {
 	base := path.Base(name)

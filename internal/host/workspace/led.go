@@ -17,7 +17,7 @@ const inState = "lies in accessc's own state, where tools have their homes"
 // RunPrefix starts the name of every directory of a run.
 const RunPrefix = "accessc-"
 
-// isRun reports whether a name is that of a directory of a run: with the digits of os.MkdirTemp, or with rand.Text.
+// isRun reports whether a directory of a run can have a name: with the digits of os.MkdirTemp, or with rand.Text.
 func isRun(name string) bool {
 	drawn, ok := strings.CutPrefix(name, RunPrefix)
 	digits := strings.Trim(drawn, "0123456789") == "" && len(drawn) <= len("4294967295")
@@ -25,8 +25,8 @@ func isRun(name string) bool {
 	return ok && drawn != "" && (digits || text)
 }
 
-// writtenByTools returns the reason why a canonical directory is one of accessc's that tools write, by any name
-// that mounts give it. Empty is no reason.
+// writtenByTools returns the reason why a canonical directory is a directory of accessc's that tools write, by
+// any name that mounts give it. Empty is no reason.
 func writtenByTools(dir, state string) string {
 	if filepath.IsAbs(state) {
 		for _, name := range hostview.Names(canonical(state)) {

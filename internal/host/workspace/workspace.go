@@ -26,7 +26,7 @@ func Marks() []string { return slices.Clone(marks) }
 type Refused struct {
 	// Dir is the directory that would be the workspace.
 	Dir string
-	// Why is the reason why it may not be one.
+	// Why is the reason why it may not be a workspace.
 	Why string
 	// Outer is the workspace around it that does not list it, empty if that is not the reason.
 	Outer string
@@ -37,14 +37,15 @@ type Refused struct {
 // Error implements error.
 func (r *Refused) Error() string { return r.Dir + " is not taken as workspace: it " + r.Why }
 
-// Lists reports whether the configuration of a workspace lists a directory below it as one.
+// Lists reports whether the configuration of a workspace lists a directory below it as a
+// workspace.
 type Lists func(outer, inner string) bool
 
 // Find returns the root of the workspace that a directory lies in: the nearest ancestor with a
 // mark, else the top of the git work tree, else the directory itself. state is the directory of
 // accessc's own state, empty if there is none. The error is a *Refused, also at a mark: another
-// directory would have another policy than the file there says. A workspace in another one is refused,
-// and returned, unless that lists it; so is one that a symlink in another workspace leads to.
+// directory would have another policy than the file there says. A workspace in another is refused, and
+// returned, unless that lists it; so is a workspace that a symlink in another leads to.
 // See decisions D368 and D454.
 func Find(dir, state string, lists Lists) (string, error) {
 	root, err := find(canonical(dir), state, lists)
@@ -115,7 +116,8 @@ func Around(file, state string) (root string, ok bool) {
 	}
 }
 
-// unlisted returns an error for a workspace in another one, unless each one around it lists it or the one between.
+// unlisted returns an error for a workspace in another, unless each workspace around it lists it or the workspace
+// between.
 func unlisted(root, state string, lists Lists) error {
 	listed := []string{root}
 	for at := root; filepath.Dir(at) != at; {
@@ -183,7 +185,7 @@ func homes() []string {
 	return nil
 }
 
-// guarded returns the reason why a directory is no workspace, empty if it may be one.
+// guarded returns the reason why a directory is no workspace, empty if it may be a workspace.
 func guarded(dir, state string) string {
 	dir = canonical(dir)
 	if filepath.Dir(dir) == dir {
@@ -195,7 +197,8 @@ func guarded(dir, state string) string {
 	}
 	for _, home := range own {
 		switch home = canonical(home); {
-		case dir == home && !slices.Contains(parents, home) || filepath.Dir(dir) == home && slices.Contains(parents, home):
+		case dir == home && !slices.Contains(parents, home) ||
+			filepath.Dir(dir) == home && slices.Contains(parents, home):
 			return "is a home directory"
 		case Within(home, dir):
 			return "contains home directories"
@@ -215,7 +218,7 @@ func guarded(dir, state string) string {
 	return ""
 }
 
-// parents are those of homes whose entries are homes.
+// parents are the directories of homes whose entries are homes.
 var parents = []string{"/home", "/Users", `C:\Users`}
 
 // inBase is for a directory that nothing marks: in the middle of the system it is none.

@@ -3,8 +3,8 @@ package once
 
 import "sync"
 
-// Value is a value that is made once. Its zero value is ready, so that a variable of a package needs no initialisation, which
-// each start of a tool would wait for; the function that sync.OnceValue returns is made then.
+// Value is a value that is made once. Its zero value is ready, so that a variable of a package needs no initialisation,
+// which each start of a tool would wait for; the function that sync.OnceValue returns is made then.
 // See decision D104.
 type Value[T any] struct {
 	once  sync.Once

@@ -5,14 +5,14 @@
 // the place is reached, and returns once the test lets it.
 //
 // The supervisor, the loader and the egress proxy call Reach, each at a constant of this package
-// and with no lock held but those that the place is about: whoever waits for such a lock waits as well. A
-// place lies between a decision and what rests on it. A process that has become a clone with
+// and with no lock held except the locks that the place is about: whoever waits for such a lock waits as
+// well. A place lies between a decision and what rests on it. A process that has become a clone with
 // no runtime, or the tool, calls nothing of Go and has no places.
 //
 // A process of the tagged build belongs to a test if the variable ACCESSC_POINTS of its environment, or of
-// that of the process that has started it as an egress proxy, is the address of a test's socket (package held). It
-// connects before main, while nothing confines it. Without the variable it runs like any other. A
-// released program never has the tag.
+// the environment of the process that has started it as an egress proxy, is the address of a test's socket
+// (package held). It connects before main, while nothing confines it. Without the variable it runs like any other.
+// A released program never has the tag.
 package points
 
 // Name is the name of a place.
@@ -20,15 +20,15 @@ type Name string
 
 // Places of the supervisor.
 const (
-	// Read: the worker has a call and, of one that it may answer at once, the path. It judges by
-	// what it has read, whatever the memory of the tool says now.
+	// Read: the worker has a call and, for a call that it may answer at once, the path. It
+	// judges by what it has read, whatever the memory of the tool says now.
 	Read Name = "supervisor.read"
 	// Found: the paths of a call are resolved, and the policy is about to be asked.
 	Found Name = "supervisor.found"
 	// Acting: the call is granted, and is about to be carried out here.
 	Acting Name = "supervisor.acting"
 	// Moved: the kernel has moved or exchanged names, and the supervisor has not looked yet whether
-	// they were those of the judged files.
+	// they named the judged files.
 	Moved Name = "supervisor.moved"
 	// Retreating: a move is about to be taken back, and the supervisor has looked at what stands at its names.
 	Retreating Name = "supervisor.retreating"

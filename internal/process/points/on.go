@@ -24,8 +24,8 @@ func init() {
 	}
 }
 
-// address is that of the test's socket. An egress proxy gets few variables, and asks the process that has
-// started it.
+// address is the address of the test's socket. An egress proxy gets few variables, and asks the process
+// that has started it.
 func address() string {
 	if at := os.Getenv(variable); at != "" || len(os.Args) != 2 || os.Args[1] != "__egress" {
 		return at
@@ -39,8 +39,8 @@ func address() string {
 	return ""
 }
 
-// Connect makes this process one of the test at an address. It ends the process where that is not possible: the
-// test would wait for what it does not hear of.
+// Connect makes this process a process of the test at an address. It ends the process where that is not
+// possible: the test would wait for what it does not hear of.
 func Connect(at string) {
 	conn, err := net.Dial("unixpacket", at)
 	if err != nil {
@@ -61,7 +61,7 @@ type connection struct {
 	over    bool
 }
 
-// listen lets those go on whom the test names, and everybody when the test has ended.
+// listen lets the calls go on that the test names, and all when the test has ended.
 func (c *connection) listen() {
 	var number [8]byte
 	for {

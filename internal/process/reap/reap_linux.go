@@ -15,9 +15,9 @@ const (
 )
 
 // Await waits until a child of this process has ended, and leaves its status to be taken. A child that has its parent
-// trace it (PTRACE_TRACEME in ptrace(2)) stops at each signal, and the kernel tells everyone who waits for its end of that.
-// Nothing follows from such a stop, as from those of supervised tools: the child stays as it is until it is killed.
-// See decision D229.
+// trace it (PTRACE_TRACEME in ptrace(2)) stops at each signal, and the kernel tells everyone who waits for its end of
+// that. Nothing follows from such a stop, as from the stops of supervised tools: the child stays as it is until it is
+// killed. See decision D229.
 func Await(pid int) {
 	for {
 		var info unix.Siginfo
@@ -32,8 +32,8 @@ func Await(pid int) {
 	}
 }
 
-// Threads takes the ends of those threads of a killed child that have this process trace them, until the child has ended: before
-// that it cannot end.
+// Threads takes the ends of the threads of a killed child that have this process trace them, until the child has
+// ended: before that it cannot end.
 func Threads(pid int, ended <-chan struct{}) {
 	const pause = 10 * time.Millisecond
 	tick := time.NewTicker(pause)

@@ -9,10 +9,10 @@ import (
 	"github.com/accessc/accessc/ir/compare"
 )
 
-// opposite turns the class of a widening into that of its mirror image.
+// opposite turns the class of a widening into the class of its mirror image.
 var opposite = strings.NewReplacer("widened", "narrowed", "added", "removed", "weakened", "strengthened")
 
-// classOf is the class that a difference is annotated with: the first one.
+// classOf is the class that a difference is annotated with: the first.
 func classOf(d compare.Difference) diag.Code {
 	class := classes(d)[0]
 	if !d.Wider {
@@ -21,7 +21,8 @@ func classOf(d compare.Difference) diag.Code {
 	return diag.Code(class)
 }
 
-// Severities are those of results that a gate may be about; a narrower difference is a note.
+// Severities are the severities of results that a gate may be about; a narrower difference is a
+// note.
 type Severities struct {
 	Wider    diag.Severity // of a tool that may do more, and a wider ruleset
 	Settings diag.Severity // of a tool with other settings
@@ -128,7 +129,8 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 		if d.Resource == ir.Commands && t.Commands != nil {
 			return t.Commands.Origin.Pos
 		}
-	case compare.Presence, compare.Confinement, compare.Sharing, compare.Enforcement, compare.Inspection, compare.Credentials, compare.Ruling, compare.Live, compare.Nesting, compare.Calling:
+	case compare.Presence, compare.Confinement, compare.Sharing, compare.Enforcement, compare.Inspection,
+		compare.Credentials, compare.Ruling, compare.Live, compare.Nesting, compare.Calling:
 	}
 	return ir.Pos{}
 }
@@ -151,7 +153,8 @@ func ResultRules(of Severities) []diag.Rule {
 			diag.Rule{ID: diag.Code(r.class), Title: r.title, Severity: of.Wider},
 			diag.Rule{ID: diag.Code(opposite.Replace(r.class)), Title: r.less, Severity: diag.Note})
 	}
-	return append(rules, diag.Rule{ID: settingsClass, Title: "a tool has other settings, such as what it runs", Severity: of.Settings})
+	return append(rules, diag.Rule{ID: settingsClass, Title: "a tool has other settings, such as what it runs",
+		Severity: of.Settings})
 }
 
 // kinds are the classes with their titles, and the titles of their opposites.

@@ -23,7 +23,7 @@ type Answer struct {
 	// Live is the policy as it can be widened while the tool runs, nil where it cannot.
 	Live *ir.Live
 	// System is the same question in the form in which the kernel judges it, when the verdict
-	// is about the form of the question alone.
+	// is only about the form of the question.
 	System *Answer
 }
 
@@ -78,7 +78,7 @@ func amendText() string {
 	return "linux: git itself may set and remove variables of branches there: " + strings.Join(gitconfig.Keys[:], ", ")
 }
 
-// OtherDoc is an answer that differs from the main one, and the case that it is about.
+// OtherDoc is an answer that differs from the main answer, and the case that it is about.
 type OtherDoc struct {
 	Where   string `json:"where"`
 	Verdict string `json:"verdict"`
@@ -86,8 +86,8 @@ type OtherDoc struct {
 	answer  *Answer
 }
 
-// others are the answers that the question may mean as well: about a symbolic link, and about a connection to a process of
-// the tool itself and to the addresses that localhost leads to, which the system judges.
+// others are the answers that the question may mean as well: about a symbolic link, and about a connection to a process
+// of the tool itself and to the addresses that localhost leads to, which the system judges.
 func (a *Answer) others() []OtherDoc {
 	if op, ok := a.Operation.(ir.Access); ok {
 		return a.otherNames(op)
@@ -127,7 +127,8 @@ func (a *Answer) otherAddress(op ir.Listen) []OtherDoc {
 	}
 	o := *a
 	o.Operation, o.Verdict = near, a.View.Decide(near)
-	return []OtherDoc{{"at " + near.Host.String() + " instead, where the supervisor makes it", o.Verdict.Effect.String(), o.because(), &o}}
+	return []OtherDoc{{"at " + near.Host.String() + " instead, where the supervisor makes it",
+		o.Verdict.Effect.String(), o.because(), &o}}
 }
 
 // otherNames is the answer about a symbolic link, where another name may be created.
@@ -220,7 +221,8 @@ func (a *Answer) byRule() string {
 
 // otherName says that a program is listed by other names.
 func (a *Answer) otherName() string {
-	return fmt.Sprintf("%s is the program of %s (%s), and may do something else by another name", a.what(), a.Verdict.Rule.Subject(), a.Verdict.Rule.Source())
+	return fmt.Sprintf("%s is the program of %s (%s), and may do something else by another name", a.what(),
+		a.Verdict.Rule.Subject(), a.Verdict.Rule.Source())
 }
 
 // missing describes the places where no such program was found.
@@ -259,8 +261,10 @@ func (a *Answer) pinned() string {
 
 // leads explains why a name is not made or removed.
 func (a *Answer) leads() string {
-	if op, ok := a.Operation.(ir.Access); ok && op.Cap == ir.Create && op.Name == ir.NameLink && a.Verdict.Pin != nil && a.Verdict.Pin.At == op.On.At {
-		return fmt.Sprintf("%s is where %s stands, and a symbolic link would lead that elsewhere", a.Verdict.At.Short(), a.pin())
+	if op, ok := a.Operation.(ir.Access); ok && op.Cap == ir.Create && op.Name == ir.NameLink && a.Verdict.Pin != nil &&
+		a.Verdict.Pin.At == op.On.At {
+		return fmt.Sprintf("%s is where %s stands, and a symbolic link would lead that elsewhere",
+			a.Verdict.At.Short(), a.pin())
 	}
 	return fmt.Sprintf("%s leads to %s, and only a directory is made or removed there", a.Verdict.At.Short(), a.pin())
 }
@@ -349,7 +353,7 @@ type ConsideredDoc struct {
 	Note string `json:"note,omitempty"`
 }
 
-// HeldDoc is the enforcement of one requirement on one platform.
+// HeldDoc is the enforcement of a requirement on a platform.
 type HeldDoc struct {
 	Is string `json:"is"`
 	// Why is the causes in words.
@@ -369,9 +373,9 @@ func heldDoc(h ir.Held) HeldDoc {
 // JSON returns the machine-readable form.
 func (a *Answer) JSON(s Style) *AnswerDoc {
 	d := &AnswerDoc{
-		Tool: a.View.Tool.Name, Operation: a.Question.Verb, Method: a.Question.Method, Target: a.Question.Operands[0], Arguments: a.Question.Args,
-		Verdict: a.Verdict.Effect.String(), Reason: a.Verdict.Reason.String(), Detail: a.because(), Others: a.others(),
-		Considered: []ConsideredDoc{}, Enforcement: map[string]HeldDoc{},
+		Tool: a.View.Tool.Name, Operation: a.Question.Verb, Method: a.Question.Method, Target: a.Question.Operands[0],
+		Arguments: a.Question.Args, Verdict: a.Verdict.Effect.String(), Reason: a.Verdict.Reason.String(),
+		Detail: a.because(), Others: a.others(), Considered: []ConsideredDoc{}, Enforcement: map[string]HeldDoc{},
 	}
 	if len(a.Question.Operands) > 1 {
 		d.Destination = a.Question.Operands[1]

@@ -13,11 +13,11 @@ import (
 	"github.com/accessc/accessc/ruleset/rulediff"
 )
 
-// Change is the difference of one tool, or of one ruleset, between two configurations.
+// Change is the difference of a tool, or of a ruleset, between two configurations.
 type Change struct {
 	Name string
-	// Workspace is the path of the further workspace that it is about, empty for the one of the comparison; Further is true for the
-	// workspace itself.
+	// Workspace is the path of the further workspace that it is about, empty for the workspace of the comparison;
+	// Further is true for the workspace itself.
 	Workspace string
 	Further   bool
 	// Ruleset is true for a ruleset, which Comparison is about.
@@ -27,7 +27,7 @@ type Change struct {
 	Status      string
 	Verdict     compare.Verdict
 	Differences []compare.Difference
-	// Settings are what else differs. They permit nothing, so Verdict is without them.
+	// Settings are all other differences. They permit nothing, so Verdict is without them.
 	Settings []compare.Setting
 	// Old and New are the tool as it was and as it is now, nil where there is none.
 	Old, New *ir.Tool
@@ -35,8 +35,8 @@ type Change struct {
 	Risk [2]string
 }
 
-// RaisesRisk reports whether the class is a higher one than before. For a tool that is
-// new, its presence says so.
+// RaisesRisk reports whether the class is higher than before. For a tool that is new, its
+// presence says so.
 func (c Change) RaisesRisk() bool {
 	rank := func(s string) int { return slices.Index([]string{"", "low", "medium", "high"}, s) }
 	return c.Risk[0] != "" && rank(c.Risk[1]) > rank(c.Risk[0])
@@ -68,7 +68,8 @@ func Changes(old, new []compare.Policy) []Change {
 func change(old, new []compare.Policy, name string) Change {
 	a, had := find(old, name)
 	b, has := find(new, name)
-	c := Change{Name: name, Old: a.Tool, New: b.Tool, Risk: [2]string{risk(a), risk(b)}, Settings: compare.Settings(a.Tool, b.Tool)}
+	c := Change{Name: name, Old: a.Tool, New: b.Tool, Risk: [2]string{risk(a), risk(b)},
+		Settings: compare.Settings(a.Tool, b.Tool)}
 	if had && has {
 		c.Differences = compare.Policies(a, b)
 	} else {
@@ -100,7 +101,7 @@ func alone(old, new compare.Policy, added bool) (status string, ds []compare.Dif
 	if t.Source.Kind != ir.SourceLocal {
 		return status, ds
 	}
-	// Weaker enforcement is a difference between two policies, and here is only one.
+	// Weaker enforcement is a difference between two policies, and here is only one policy.
 	none, one := compare.Nothing(t), compare.Policy{Tool: t}
 	if added {
 		return status, append(ds, compare.Policies(none, one)...)
@@ -123,13 +124,17 @@ func find(ps []compare.Policy, name string) (compare.Policy, bool) {
 
 // Widened reports whether any tool may do more.
 func Widened(cs []Change) bool {
-	return slices.ContainsFunc(cs, func(c Change) bool { return c.Verdict == compare.Widened || c.Verdict == compare.Changed })
+	return slices.ContainsFunc(cs, func(c Change) bool {
+		return c.Verdict == compare.Widened || c.Verdict == compare.Changed
+	})
 }
 
 // WidenedLive reports whether more can be granted to any tool while it runs.
 func WidenedLive(cs []Change) bool {
 	return slices.ContainsFunc(cs, func(c Change) bool {
-		return slices.ContainsFunc(c.Differences, func(d compare.Difference) bool { return d.Wider && d.Kind == compare.Live })
+		return slices.ContainsFunc(c.Differences, func(d compare.Difference) bool {
+			return d.Wider && d.Kind == compare.Live
+		})
 	})
 }
 
@@ -150,7 +155,9 @@ func (c Change) Differs() bool {
 
 // heldLess reports whether nothing but how systems hold a policy makes a tool's wider.
 func (c Change) heldLess() bool {
-	return !slices.ContainsFunc(c.Differences, func(d compare.Difference) bool { return d.Wider && d.Kind != compare.Enforcement })
+	return !slices.ContainsFunc(c.Differences, func(d compare.Difference) bool {
+		return d.Wider && d.Kind != compare.Enforcement
+	})
 }
 
 // headline counts the tools that may do more, and less, and the rulesets.
@@ -167,8 +174,8 @@ func headline(cs []Change) string {
 	return toolsHeadline(tools) + settingsHeadline(tools) + rulesetsHeadline(sets) + furtherHeadline(cs)
 }
 
-// toolsHeadline counts the tools that may do more, those that may do less, and those that a system
-// holds less although their policy permits no more.
+// toolsHeadline counts the tools that may do more, the tools that may do less, and the tools that
+// a system holds less although their policy permits no more.
 func toolsHeadline(cs []Change) string {
 	more, less, weaker := 0, 0, 0
 	for _, c := range cs {
@@ -272,7 +279,7 @@ func region(d compare.Difference) string {
 	return out
 }
 
-// exceptions are the parts that do not differ so: the first ones, how many more, and the
+// exceptions are the parts that do not differ so: the first parts, how many more, and the
 // protected paths as one.
 func exceptions(d compare.Difference) []string {
 	out := slices.Clone(d.Except[:min(len(d.Except), maxExcept)])
@@ -289,7 +296,7 @@ func exceptions(d compare.Difference) []string {
 	return out
 }
 
-// bound writes one value of a limit.
+// bound writes a value of a limit.
 func bound(d compare.Difference, side int) string {
 	i := slices.IndexFunc(ir.LimitKinds[:], func(k ir.LimitKind) bool { return k.String() == d.Where })
 	if d.Limits[side] == 0 || i < 0 {
@@ -334,7 +341,8 @@ func ChangesMarkdown(cs []Change) string {
 	var wider, narrower []string
 	for _, c := range condensed(cs) {
 		for _, d := range c.Differences {
-			row := "| " + strings.Join([]string{code(c.title()), escape(d.What), code(region(d)), code(d.Example), escape(because(d))}, " | ") + " |"
+			row := "| " + strings.Join([]string{code(c.title()), escape(d.What), code(region(d)), code(d.Example),
+				escape(because(d))}, " | ") + " |"
 			if d.Wider {
 				wider = append(wider, row)
 			} else {
@@ -359,8 +367,8 @@ func ChangesMarkdown(cs []Change) string {
 
 // escape makes text safe inside a table of a Markdown document; code makes it literal.
 func escape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "&", "&amp;", "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "~", `\~`, "`", "\\`", "[", `\[`,
-		"@", "&#64;").Replace(clean(s))
+	return strings.NewReplacer(`\`, `\\`, "&", "&amp;", "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "~", `\~`,
+		"`", "\\`", "[", `\[`, "@", "&#64;").Replace(clean(s))
 }
 
 func code(s string) string {
@@ -376,13 +384,13 @@ type ChangesDocument struct {
 	Version  int          `json:"format_version"`
 	Tools    []ChangeDoc  `json:"tools"`
 	Rulesets []RulingsDoc `json:"rulesets"`
-	// Workspaces are those in the one of the comparison.
+	// Workspaces are the workspaces in the workspace of the comparison.
 	Workspaces []FurtherDoc `json:"workspaces,omitempty"`
 	// Replay is the judgement of recorded runs, if there are any.
 	Replay []ReplayDoc `json:"replay,omitempty"`
 }
 
-// ChangeDoc is one tool's part of a comparison.
+// ChangeDoc is a tool's part of a comparison.
 type ChangeDoc struct {
 	Tool        string          `json:"tool"`
 	Workspace   string          `json:"workspace,omitempty"`
@@ -392,7 +400,7 @@ type ChangeDoc struct {
 	Settings    []SettingDoc    `json:"settings,omitempty"`
 }
 
-// DifferenceDoc is one region in which policies differ alike.
+// DifferenceDoc is a region in which policies differ alike.
 type DifferenceDoc struct {
 	Resource string   `json:"resource"`
 	Wider    bool     `json:"wider"`
@@ -421,7 +429,8 @@ func ChangesJSON(cs []Change) ChangesDocument {
 			doc.Workspaces = append(doc.Workspaces, furtherDoc(c))
 			continue
 		}
-		t := ChangeDoc{Tool: c.Name, Workspace: c.Workspace, Status: c.Status, Verdict: c.Verdict.String(), Differences: []DifferenceDoc{}}
+		t := ChangeDoc{Tool: c.Name, Workspace: c.Workspace, Status: c.Status, Verdict: c.Verdict.String(),
+			Differences: []DifferenceDoc{}}
 		for _, d := range c.Differences {
 			t.Differences = append(t.Differences, differenceDoc(d))
 		}
@@ -433,8 +442,8 @@ func ChangesJSON(cs []Change) ChangesDocument {
 
 func differenceDoc(d compare.Difference) DifferenceDoc {
 	out := DifferenceDoc{
-		Resource: d.Resource.String(), Wider: d.Wider, What: d.What, Where: d.Where, Except: d.Except, Protected: d.Protected, Example: d.Example,
-		Old: place(d.Old), New: place(d.New),
+		Resource: d.Resource.String(), Wider: d.Wider, What: d.What, Where: d.Where, Except: d.Except,
+		Protected: d.Protected, Example: d.Example, Old: place(d.Old), New: place(d.New),
 	}
 	if d.Limits != [2]uint64{} {
 		out.Limits = d.Limits[:]

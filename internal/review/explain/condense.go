@@ -8,9 +8,9 @@ import (
 	"github.com/accessc/accessc/ir/compare"
 )
 
-// condensed says of a tool that one side lacks what is its own: what it has by default it
-// shares with every tool, and the words for that are enough. Of rulesets it leaves unusual forms
-// out. A rule on all hosts makes a single difference. JSON has all of it.
+// condensed leaves the defaults out of a tool that one side lacks: it shares them with every
+// tool, and the words for that are enough. Of rulesets it leaves unusual forms out. A rule on
+// all hosts makes a single difference. JSON has all of it.
 func condensed(cs []Change) []Change {
 	out := usual(cs)
 	for i := range out {
@@ -23,7 +23,9 @@ func condensed(cs []Change) []Change {
 func usual(cs []Change) []Change {
 	out := slices.Clone(cs)
 	for i := range out {
-		out[i].Differences = slices.DeleteFunc(slices.Clone(out[i].Differences), func(d compare.Difference) bool { return d.Beside })
+		out[i].Differences = slices.DeleteFunc(slices.Clone(out[i].Differences), func(d compare.Difference) bool {
+			return d.Beside
+		})
 		if t := out[i].tool(); t != nil && out[i].Status != "" {
 			out[i].Differences = own(out[i].Differences, t)
 		}
@@ -38,8 +40,8 @@ func (c Change) tool() *ir.Tool {
 	return c.Old
 }
 
-// own drops the differences that are the default's, and names their subjects in the
-// first one, that there is the tool.
+// own drops the differences that are the default's, and names their subjects in the first
+// difference, that there is the tool.
 func own(ds []compare.Difference, t *ir.Tool) []compare.Difference {
 	var kept []compare.Difference
 	var usual []string
@@ -67,7 +69,7 @@ func own(ds []compare.Difference, t *ir.Tool) []compare.Difference {
 	return kept
 }
 
-// byDefault is the subject of a difference that no layer declares, empty if one does.
+// byDefault is the subject of a difference that no layer declares, empty if a layer does.
 func byDefault(d compare.Difference, t *ir.Tool) string {
 	rule := d.New.Rule
 	if rule == nil {

@@ -19,7 +19,8 @@ type reach struct {
 	schemes []string
 }
 
-// reachOf reads the region of a difference. One with other ports, with methods or of several hosts stands for itself.
+// reachOf reads the region of a difference. A difference with other ports, with methods or of several hosts stands
+// for itself.
 func reachOf(d compare.Difference) (reach, bool) {
 	host, by, ok := strings.Cut(d.Where, " by ")
 	schemes, port, last := strings.Cut(by, ", port ")
@@ -55,7 +56,7 @@ func folded(ds []compare.Difference) (out []compare.Difference, joined int) {
 	return out, joined
 }
 
-// joint is the difference that a group of them amounts to. Its example is one by HTTPS, if there is any.
+// joint is the difference that a group of them amounts to. Its example is by HTTPS, if any is.
 func joint(group []compare.Difference) compare.Difference {
 	var out compare.Difference
 	var schemes, except, hosts []string

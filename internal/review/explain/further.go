@@ -8,9 +8,9 @@ import (
 	"github.com/accessc/accessc/ir/compare"
 )
 
-// Further is a workspace in the one that a comparison is about, on one side of it.
+// Further is a workspace in the workspace that a comparison is about, on one side of it.
 type Further struct {
-	// Dir is its path in the other one.
+	// Dir is its path in the other workspace.
 	Dir string
 	// Members are the patterns by which it lists workspaces in it.
 	Members []string
@@ -22,9 +22,8 @@ type Further struct {
 	Listed bool
 }
 
-// FurtherChange compares one of these workspaces, apart from its tools and rulesets. Tools start by its policy where it is listed,
-// and for whoever names it, so its presence counts by itself.
-// See decision D368.
+// FurtherChange compares one of these workspaces, apart from its tools and rulesets. Tools start by its policy where it
+// is listed, and for whoever names it, so its presence counts by itself. See decision D368.
 func FurtherChange(old, new Further) Change {
 	c := Change{Workspace: new.Dir, Name: new.Dir, Further: true}
 	add := func(wider bool, what string, of Further) {
@@ -32,7 +31,8 @@ func FurtherChange(old, new Further) Change {
 		if of.Listed {
 			where = "listed by members: tools start there"
 		}
-		c.Differences = append(c.Differences, compare.Difference{Kind: compare.Nesting, Wider: wider, What: what, Where: where})
+		c.Differences = append(c.Differences,
+			compare.Difference{Kind: compare.Nesting, Wider: wider, What: what, Where: where})
 	}
 	switch {
 	case !old.Here:
@@ -49,8 +49,8 @@ func FurtherChange(old, new Further) Change {
 	return c
 }
 
-// AroundChange compares what the workspace of the comparison lets count that may be in no commit, such as what git ignores or
-// another repository has: by patterns of members, and by symlinks that would be layers.
+// AroundChange compares what the workspace of the comparison lets count that may be in no commit, such as what git
+// ignores or another repository has: by patterns of members, and by symlinks that would be layers.
 func AroundChange(old, new Further) Change {
 	c := Change{Workspace: ".", Name: ".", Further: true}
 	c.list("list members", old.Members, new.Members)
@@ -74,7 +74,7 @@ func (c *Change) list(what string, old, new []string) {
 	c.Verdict = compare.Sum(c.Differences)
 }
 
-// In marks changes as those of a further workspace.
+// In marks changes as changes of a further workspace.
 func In(dir string, cs []Change) []Change {
 	for i := range cs {
 		cs[i].Workspace = dir
@@ -82,8 +82,8 @@ func In(dir string, cs []Change) []Change {
 	return cs
 }
 
-// List sets which of some workspaces are listed, given the patterns of the one around all: each one around a workspace lists it, or
-// lists the one between, by isMember.
+// List sets which of some workspaces are listed, given the patterns of the workspace around all: by isMember, each
+// workspace around a listed workspace lists it, or lists the workspace between.
 func List(members []string, all []Further, isMember func(patterns []string, name string) bool) {
 	around := func(dir string) *Further {
 		i := slices.IndexFunc(all, func(f Further) bool { return f.Here && f.Dir == dir })
@@ -104,7 +104,9 @@ func List(members []string, all []Further, isMember func(patterns []string, name
 				}
 				patterns, prefix = outer.Members, at+"/"
 			}
-			all[i].Listed = slices.ContainsFunc(listed, func(inner string) bool { return isMember(patterns, inner[len(prefix):]) })
+			all[i].Listed = slices.ContainsFunc(listed, func(inner string) bool {
+				return isMember(patterns, inner[len(prefix):])
+			})
 			if listed = append(listed, at); at == "." {
 				break
 			}
@@ -125,7 +127,8 @@ func furtherHeadline(cs []Change) string {
 			counts[c.summary()]++
 		}
 	}
-	for _, how := range []string{"added", "removed", compare.Widened.String(), compare.Narrowed.String(), compare.Changed.String()} {
+	for _, how := range []string{"added", "removed", compare.Widened.String(), compare.Narrowed.String(),
+		compare.Changed.String()} {
 		if n := counts[how]; n > 0 {
 			out += ", " + plural.Count(n, "further workspace") + " " + how
 		}
@@ -133,7 +136,7 @@ func furtherHeadline(cs []Change) string {
 	return out
 }
 
-// FurtherDoc is one further workspace in JSON.
+// FurtherDoc is a further workspace in JSON.
 type FurtherDoc struct {
 	Workspace   string          `json:"workspace"`
 	Status      string          `json:"status,omitempty"`
@@ -142,7 +145,8 @@ type FurtherDoc struct {
 }
 
 func furtherDoc(c Change) FurtherDoc {
-	out := FurtherDoc{Workspace: c.Workspace, Status: c.Status, Verdict: c.Verdict.String(), Differences: []DifferenceDoc{}}
+	out := FurtherDoc{Workspace: c.Workspace, Status: c.Status, Verdict: c.Verdict.String(),
+		Differences: []DifferenceDoc{}}
 	for _, d := range c.Differences {
 		out.Differences = append(out.Differences, differenceDoc(d))
 	}

@@ -14,7 +14,7 @@ import (
 // Group is tools that have the same policy, held alike, wherever it is written.
 type Group struct {
 	*Policy
-	// Tools are all of them. The policy is that of the first.
+	// Tools are all of them. The policy is the first tool's.
 	Tools []*ir.Tool
 	lines []groupLine
 }
@@ -32,7 +32,9 @@ func Groups(ps []*Policy) []*Group {
 	for _, p := range ps {
 		g := newGroup(p)
 		key := g.key()
-		if i := slices.IndexFunc(alike[key], func(o *Group) bool { return reflect.DeepEqual(o.Ledger, p.Ledger) }); i >= 0 {
+		if i := slices.IndexFunc(alike[key], func(o *Group) bool {
+			return reflect.DeepEqual(o.Ledger, p.Ledger)
+		}); i >= 0 {
 			alike[key][i].add(g)
 			continue
 		}
@@ -55,7 +57,7 @@ func newGroup(p *Policy) *Group {
 // Confined reports whether accessc starts the tools.
 func (g *Group) Confined() bool { return g.Tool.Source.Kind == ir.SourceLocal }
 
-// key is equal for tools whose lines say the same but for their places.
+// key is equal for tools whose lines say the same except for their places.
 func (g *Group) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %s\n", g.Confined(), ir.RiskOf(g.Tool))
@@ -69,7 +71,7 @@ func (g *Group) key() string {
 	return b.String()
 }
 
-// add makes the tool of another group one of this group.
+// add makes the tool of another group a tool of this group.
 func (g *Group) add(o *Group) {
 	g.Tools = append(g.Tools, o.Tools...)
 	for i, l := range o.lines {

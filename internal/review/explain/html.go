@@ -51,7 +51,7 @@ type pageTool struct {
 	Settings      []pageDifference
 }
 
-// pageBlock is the lines of one resource.
+// pageBlock is the lines of a resource.
 type pageBlock struct {
 	Head string
 	Rows []pageLine
@@ -89,7 +89,8 @@ var filters = []string{"read", "create", "update", "delete", "execute", "network
 // HTML writes policies and rulesets as one page that needs nothing else: the rules as a tree, the
 // ledger with its reasons, and a filter.
 func HTML(w io.Writer, groups []*Group, sets []*Ruleset, s Style) error {
-	p := page{Title: "accessc", Subtitle: groupsHeadline(groups), Filters: filters, Empty: "No tool is left by this filter.", Legend: legend, Cell: cellMeaning}
+	p := page{Title: "accessc", Subtitle: groupsHeadline(groups), Filters: filters,
+		Empty: "No tool is left by this filter.", Legend: legend, Cell: cellMeaning}
 	for _, g := range groups {
 		p.Tools = append(p.Tools, g.page(s))
 	}
@@ -122,7 +123,8 @@ func (p page) write(w io.Writer) error {
 		return err
 	}
 	p.Style, p.Script = template.CSS(pageStyle), template.JS(pageScript)
-	p.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hashOf(pageStyle) + "; script-src " + hashOf(pageScript)
+	p.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hashOf(pageStyle) +
+		"; script-src " + hashOf(pageScript)
 	return t.ExecuteTemplate(w, "page", p)
 }
 
@@ -179,7 +181,8 @@ func (g *Group) page(s Style) pageTool {
 }
 
 func (l line) page() pageLine {
-	out := pageLine{Text: clean(l.text()), Note: clean(l.note), From: clean(l.origin), Grants: strings.Join(l.grants, " ")}
+	out := pageLine{Text: clean(l.text()), Note: clean(l.note), From: clean(l.origin),
+		Grants: strings.Join(l.grants, " ")}
 	if l.at == nil {
 		return out
 	}
@@ -200,19 +203,22 @@ func (l line) page() pageLine {
 func (c Change) page() pageTool {
 	name := clean(c.title())
 	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Class: c.Verdict.String(), Tag: c.summary()}
-	t.TagClass = map[compare.Verdict]string{compare.Widened: "bad", compare.Changed: "bad", compare.Narrowed: "good"}[c.Verdict]
+	t.TagClass = map[compare.Verdict]string{compare.Widened: "bad", compare.Changed: "bad",
+		compare.Narrowed: "good"}[c.Verdict]
 	for _, d := range c.Differences {
 		t.Differences = append(t.Differences, pageDifference{
-			Wider: d.Wider, What: clean(d.What), Where: clean(region(d)), Example: clean(d.Example), Because: clean(because(d)), Grants: grantsOf(d),
+			Wider: d.Wider, What: clean(d.What), Where: clean(region(d)), Example: clean(d.Example),
+			Because: clean(because(d)), Grants: grantsOf(d),
 		})
 	}
 	for _, v := range c.Settings {
-		t.Settings = append(t.Settings, pageDifference{What: clean(subject(v)), Where: clean(became(v)), Because: clean(writtenAt(v))})
+		t.Settings = append(t.Settings,
+			pageDifference{What: clean(subject(v)), Where: clean(became(v)), Because: clean(writtenAt(v))})
 	}
 	return t
 }
 
-// anchor is the place of a title in a page, apart from those of tools for a ruleset.
+// anchor is the place of a title in a page, apart from the places of tools for a ruleset.
 func anchor(title string) string {
 	if name, ok := strings.CutPrefix(title, "ruleset "); ok {
 		return "ruleset-" + name
@@ -224,7 +230,9 @@ func anchor(title string) string {
 func grantsOf(d compare.Difference) string {
 	switch d.Resource {
 	case ir.FS:
-		return strings.Join(slices.DeleteFunc(strings.Fields(d.What), func(w string) bool { return !slices.Contains(filters, w) }), " ")
+		return strings.Join(slices.DeleteFunc(strings.Fields(d.What), func(w string) bool {
+			return !slices.Contains(filters, w)
+		}), " ")
 	case ir.Net:
 		return "network"
 	case ir.Env:

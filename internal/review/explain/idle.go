@@ -124,7 +124,8 @@ func (p *Policy) idleDocs() (docs []IdleDoc, skipped []string) {
 		if f.Clears() {
 			continue
 		}
-		d := IdleDoc{RuleDoc: ruleDoc(f.ID(), f.Rule), Why: f.Why.String(), Partly: f.Partly, Detail: idleWhy(f), By: []RuleDoc{}}
+		d := IdleDoc{RuleDoc: ruleDoc(f.ID(), f.Rule), Why: f.Why.String(), Partly: f.Partly, Detail: idleWhy(f),
+			By: []RuleDoc{}}
 		for _, b := range f.By {
 			if b.Rule != nil {
 				d.By = append(d.By, ruleDoc(compare.RuleID(p.Tool, b.Rule), b.Rule))

@@ -19,7 +19,7 @@ type Document struct {
 	Rulesets []RulesetDoc `json:"rulesets,omitempty"`
 }
 
-// PolicyDoc is one tool's policy in JSON: the canonical text form, the risk, the rules that
+// PolicyDoc is a tool's policy in JSON: the canonical text form, the risk, the rules that
 // decide nothing, and the enforcement of each requirement on each platform.
 type PolicyDoc struct {
 	Tool string `json:"tool"`

@@ -9,8 +9,8 @@ import (
 // are where there is room.
 const margin, pathColumn = 12, 26
 
-// layout renders lines as a table. Where the terminal is narrow, what is granted at a path
-// is wrapped between words, and an origin or a note that does not fit stands below its line.
+// layout renders lines as a table. Where the terminal is narrow, the grants at a path are
+// wrapped between words, and an origin or a note that does not fit stands below its line.
 func layout(lines []line, s Style) string {
 	var rows [][]string
 	lines = cleaned(lines)
@@ -62,7 +62,8 @@ func fold(rows [][]string, width int) []string {
 	for i, origin := range below {
 		if origin != "" {
 			note := rows[i][3]
-			row := strings.TrimRight(strings.TrimSuffix(out[i], note), " ") + "\n" + strings.Repeat(" ", margin+2) + origin
+			row := strings.TrimRight(strings.TrimSuffix(out[i], note), " ") +
+				"\n" + strings.Repeat(" ", margin+2) + origin
 			out[i] = strings.TrimRight(row+"  "+note, " ")
 		}
 	}

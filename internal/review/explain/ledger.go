@@ -24,8 +24,8 @@ func (p *Policy) LedgerText(s Style) string {
 	return s.block(rows)
 }
 
-// TrapsText renders the calls that a supervisor of the tool answers on Linux. All others go to
-// the kernel alone.
+// TrapsText renders the calls that a supervisor of the tool answers on Linux. All others go
+// only to the kernel.
 func (p *Policy) TrapsText(s Style) string {
 	rows := [][]string{{"supervised", "if", "calls"}}
 	for _, t := range p.Traps {
@@ -49,7 +49,7 @@ func ledgerHead(first string, s Style) []string {
 	return head
 }
 
-// resourceRow is how every platform holds one resource.
+// resourceRow is how every platform holds a resource.
 type resourceRow struct {
 	resource ir.Resource
 	cells    []tally
@@ -144,7 +144,7 @@ func (p *Policy) cellRows(s Style) (rows [][]string, why []string) {
 	return join(rows), reasons.list
 }
 
-// cell is one aspect of some rules.
+// cell is an aspect of some rules.
 type cell struct {
 	name     string
 	resource ir.Resource
@@ -176,7 +176,7 @@ func (p *Policy) cells() []cell {
 	return out
 }
 
-// join merges neighbouring rows of one cell that say the same on every platform.
+// join merges neighbouring rows of the same cell that say the same on every platform.
 func join(rows [][]string) [][]string {
 	var out [][]string
 	for _, row := range rows {
@@ -200,7 +200,7 @@ func (r *reasons) cell(l ir.Ledger, c cell, p ir.Platform, level int) string {
 	row, ok := l.Cell(c.resource, c.rules[0], c.aspect, p, level)
 	switch {
 	case !ok && c.rules[0] == "protected":
-		return "not protected" // patterns of names are in effect on Linux alone
+		return "not protected" // patterns of names are in effect only on Linux
 	case !ok:
 		return "?"
 	}

@@ -9,10 +9,11 @@ import (
 // term is a word of the ledger and its meaning.
 type term struct{ Word, Meaning string }
 
-// legend explains the words of the ledger. A number before one counts cells.
+// legend explains the words of the ledger. A number before a word counts cells.
 var legend = []term{
 	{ir.Exact.String(), "the system does what the policy says"},
-	{ir.Supervised.String(), "exact too; accessc stays beside the tool and answers the calls that the system cannot judge"},
+	{ir.Supervised.String(), "exact too; accessc stays beside the tool and " +
+		"answers the calls that the system cannot judge"},
 	{ir.Stricter.String(), "the system permits less: it may refuse some of what the policy grants"},
 	{ir.Weaker.String(), "the system permits more; the tool starts only if that is accepted by name"},
 	{ir.Advisory.String(), "only a tool that asks the library obeys; to be accepted as well"},

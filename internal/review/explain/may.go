@@ -51,10 +51,14 @@ func (a *Answer) may() (ir.Rule, ir.RuleID) {
 		return nil, ""
 	}
 	t := a.View.Tool
-	if i := slices.IndexFunc(t.MayNet, func(r ir.NetRule) bool { return r.Subject() == q.By.Subject() && r.Origin == q.By.Source() }); i >= 0 {
+	if i := slices.IndexFunc(t.MayNet, func(r ir.NetRule) bool {
+		return r.Subject() == q.By.Subject() && r.Origin == q.By.Source()
+	}); i >= 0 {
 		return &t.MayNet[i], ir.MayNetRuleID(i)
 	}
-	if i := slices.IndexFunc(t.May, func(r ir.FSRule) bool { return r.Subject() == q.By.Subject() && r.Origin == q.By.Source() }); i >= 0 {
+	if i := slices.IndexFunc(t.May, func(r ir.FSRule) bool {
+		return r.Subject() == q.By.Subject() && r.Origin == q.By.Source()
+	}); i >= 0 {
 		return &t.May[i], ir.MayRuleID(i)
 	}
 	return nil, ""

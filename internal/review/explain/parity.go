@@ -89,7 +89,8 @@ func NewParity(t *ir.Tool, targets []backends.Backend, s Style) (*Parity, error)
 
 // parityNames are the names for identifiers in a ledger that belong to no rule of the policy.
 var parityNames = map[ir.RuleID]string{
-	ir.DefaultRule: "everything else", ir.BaseRule: "the base", "home": "the private home", "tmp": "the temporary directory", "protected": "protected paths",
+	ir.DefaultRule: "everything else", ir.BaseRule: "the base", "home": "the private home",
+	"tmp": "the temporary directory", "protected": "protected paths",
 }
 
 // cell joins the aspects of a rule on a target. An assumption counts as exact: it permits the same. See decision D467.
@@ -254,7 +255,7 @@ type ParityRuleDoc struct {
 	Rule     string `json:"rule"`         // the identifier
 	Subject  string `json:"subject"`      // in words
 	At       string `json:"at,omitempty"` // the place that set it
-	// Held is the weakest word by target, Rows are those that are not exact, by target.
+	// Held is the weakest word by target, Rows are the rows that are not exact, by target.
 	Held map[string]string         `json:"held"`
 	Rows map[string][]ParityRowDoc `json:"rows,omitempty"`
 }
@@ -274,7 +275,8 @@ func (p *Parity) JSON() ParityToolDoc {
 	for i := range p.rules {
 		r := &p.rules[i]
 		d := ParityRuleDoc{
-			Resource: r.resource.String(), Rule: string(r.id), Subject: r.subject, At: r.origin.String(), Held: map[string]string{}, Rows: map[string][]ParityRowDoc{},
+			Resource: r.resource.String(), Rule: string(r.id), Subject: r.subject, At: r.origin.String(),
+			Held: map[string]string{}, Rows: map[string][]ParityRowDoc{},
 		}
 		for j := range p.columns {
 			c := &p.columns[j]
@@ -304,7 +306,8 @@ func (p *Parity) JSON() ParityToolDoc {
 
 func parityRow(r ir.Row) ParityRowDoc {
 	doc := backends.NewRow(r)
-	return ParityRowDoc{Aspect: string(r.Aspects[0]), Is: doc.Is, Causes: doc.Causes, Why: registry.Why(r.Causes), Gap: doc.Gap}
+	return ParityRowDoc{Aspect: string(r.Aspects[0]), Is: doc.Is, Causes: doc.Causes,
+		Why: registry.Why(r.Causes), Gap: doc.Gap}
 }
 
 // ParityTargets are the names of the columns.

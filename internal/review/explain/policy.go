@@ -12,13 +12,13 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Policy is one tool's policy in the form for review.
+// Policy is a tool's policy in the form for review.
 type Policy struct {
 	Tool   *ir.Tool
 	View   *ir.View
 	Ledger ir.Ledger
 	// Traps are the calls that a supervisor sees on Linux, as the artifact for the loader lists
-	// them; none without one.
+	// them; none without a supervisor.
 	Traps []landlock.Trap
 	// Repository are the parts of a linked work tree's repository that the base lets be read on this host. Secret is
 	// set where they are not read for a credential.
@@ -32,7 +32,7 @@ type Policy struct {
 	Later []LaterDoc
 }
 
-// line is one row of the view: its subject, the policy, and its origin.
+// line is a row of the view: its subject, the policy, and its origin.
 type line struct {
 	head, body, origin, note string
 	// word stands before the body, in a column of its own.
@@ -77,7 +77,8 @@ func (g *Group) Text(s Style) string {
 
 // lines are the rows of all resources. The first of each has a head.
 func (p *Policy) lines() []line {
-	return slices.Concat(p.files(), p.exposed(), p.network(), p.environment(), p.commands(), p.may(), p.rest(), p.idle())
+	return slices.Concat(p.files(), p.exposed(), p.network(), p.environment(), p.commands(), p.may(),
+		p.rest(), p.idle())
 }
 
 func commandText(c *ir.Command) string {
@@ -92,7 +93,7 @@ func shorten(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// files lists the regions of the workspace as a tree, then those elsewhere.
+// files lists the regions of the workspace as a tree, then the regions elsewhere.
 func (p *Policy) files() []line {
 	var out []line
 	if r := p.View.Regions(ir.Root{Kind: ir.Workspace}); r != nil {
@@ -127,7 +128,8 @@ func (p *Policy) tree(r *ir.Region, indent, branch string, out *[]line) {
 	var kids []*ir.Region
 	named(r, &kids)
 	*out = append(*out, line{
-		at: &placed{indent + branch, r.At.Short(), r.Caps}, origin: originOf(r), note: p.note(r), grants: capWords(r.Caps),
+		at: &placed{indent + branch, r.At.Short(), r.Caps}, origin: originOf(r), note: p.note(r),
+		grants: capWords(r.Caps),
 	})
 	switch branch {
 	case "├─ ":
@@ -149,7 +151,7 @@ func (p *Policy) tree(r *ir.Region, indent, branch string, out *[]line) {
 }
 
 // named collects the nearest descendants of r that a rule of the policy is written for.
-// Those of protected paths are one line together.
+// The regions of protected paths are one line together.
 func named(r *ir.Region, out *[]*ir.Region) {
 	for _, b := range r.Below {
 		if b.Named && !b.Guarded() || counts(b) {
@@ -271,10 +273,12 @@ func (p *Policy) protected() (out []line) {
 			where = " of this repository in " + root.Name
 		}
 		if n > 0 {
-			out = append(out, line{body: "not written: " + plural.Count(n, "protected path") + where, origin: "explain --base"})
+			out = append(out, line{body: "not written: " + plural.Count(n, "protected path") + where,
+				origin: "explain --base"})
 		}
 		if amends {
-			out = append(out, line{body: "git's configuration" + where + ": variables of branches alone", origin: "linux"})
+			out = append(out, line{body: "git's configuration" + where + ": variables of branches alone",
+				origin: "linux"})
 		}
 	}
 	return out
@@ -295,7 +299,8 @@ func (p *Policy) network() []line {
 	for i := range p.Tool.Net {
 		r := &p.Tool.Net[i]
 		out = append(out, line{
-			body: verb(r.Allow) + " " + r.Subject(), origin: r.Origin.String(), note: netNote(r), grants: word(r.Allow, "network"),
+			body: verb(r.Allow) + " " + r.Subject(), origin: r.Origin.String(), note: netNote(r),
+			grants: word(r.Allow, "network"),
 		})
 	}
 	out[0].head = "network"
@@ -325,7 +330,7 @@ func capWords(caps ir.CapSet) []string {
 	return out
 }
 
-// word returns the grant of a line, if it has one.
+// word returns the grant of a line, if it has a grant.
 func word(granted bool, what string) []string {
 	if !granted {
 		return nil
@@ -333,7 +338,7 @@ func word(granted bool, what string) []string {
 	return []string{what}
 }
 
-// verb is of one width.
+// verb is of a constant width.
 func verb(allow bool) string {
 	if allow {
 		return "allow"
@@ -352,7 +357,7 @@ func envText(r *ir.EnvRule) string {
 	}
 }
 
-// environment joins names of one origin into a line.
+// environment joins names of the same origin into a line.
 func (p *Policy) environment() []line {
 	var out []line
 	for i := range p.Tool.Env {
@@ -379,7 +384,8 @@ func (p *Policy) commands() []line {
 	}
 	out := []line{}
 	for _, r := range p.View.Programs() {
-		l := line{body: r.Program + argsText(r), origin: r.Origin.String(), grants: word(r.AnyArgs || len(r.Args) > 0, "run")}
+		l := line{body: r.Program + argsText(r), origin: r.Origin.String(),
+			grants: word(r.AnyArgs || len(r.Args) > 0, "run")}
 		if r.Origin.Layer == ir.LayerImplied {
 			l.note = r.Origin.Label
 		}
@@ -428,7 +434,8 @@ func (p *Policy) rest() []line {
 		out = append(out, line{head: head, body: l.Kind.String() + " " + limitText(l), origin: l.Origin.String()})
 	}
 	if p.Tool.HomeShared {
-		out = append(out, line{head: "shares", body: "its home: tools that share it can run what others of them wrote there"})
+		out = append(out, line{head: "shares",
+			body: "its home: tools that share it can run what others of them wrote there"})
 	}
 	for i, a := range p.Tool.Accept {
 		head := ""

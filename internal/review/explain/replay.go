@@ -13,7 +13,7 @@ import (
 // Side is the policies of one side of a comparison, by tool, as views with the places of a run.
 type Side map[string]func(*recorded.Run) *ir.View
 
-// Replayed has the operations of one tool's recorded runs, judged by two policies.
+// Replayed has the operations of a tool's recorded runs, judged by two policies.
 type Replayed struct {
 	Tool string
 	// Runs is how many traced runs were judged, Untraced how many records have no accesses.
@@ -21,8 +21,8 @@ type Replayed struct {
 	// Accesses is how many operations the runs did, LeftOut how many of theirs no record has, and Otherwise how
 	// many the old policy judges otherwise than the policy of the run did.
 	Accesses, LeftOut, Otherwise int
-	// Refused are those that only the old policy permits, Permitted those that only the new one
-	// does, each by the rule that decides now.
+	// Refused are the operations that only the old policy permits, Permitted the operations
+	// that only the new policy does, each by the rule that decides now.
 	Refused, Permitted []Rejudged
 	// Unused are the grants of the new policy that no run used.
 	Unused []Unused
@@ -30,7 +30,7 @@ type Replayed struct {
 	used map[string]ir.CapSet
 }
 
-// Rejudged are operations on which two policies differ, by one rule of the new one.
+// Rejudged are operations on which two policies differ, by one rule of the new policy.
 type Rejudged struct {
 	Times int
 	// Example is the first of them, in words, and Run the record that has it.
@@ -84,7 +84,7 @@ func (s Side) view(r *recorded.Run) *ir.View {
 	return nil
 }
 
-// replay judges one run.
+// replay judges a run.
 func (x *Replayed) replay(r *recorded.Run, old, new *ir.View) {
 	x.Runs++
 	x.LeftOut += r.LeftOut
@@ -135,7 +135,9 @@ func verdict(v *ir.View, r *recorded.Run, a recorded.Access) (bool, ir.Verdict, 
 }
 
 func rejudged(list []Rejudged, v ir.Verdict, times int, example, run string) []Rejudged {
-	i := slices.IndexFunc(list, func(o Rejudged) bool { return ruleKey(o.Rule) == ruleKey(v.Rule) && o.Reason == v.Reason })
+	i := slices.IndexFunc(list, func(o Rejudged) bool {
+		return ruleKey(o.Rule) == ruleKey(v.Rule) && o.Reason == v.Reason
+	})
 	if i < 0 {
 		return append(list, Rejudged{times, example, run, v.Rule, v.Reason})
 	}

@@ -23,7 +23,8 @@ func ReplayText(all []Replayed, s Style) string {
 			rows = append(rows, []string{d.mark, d.Example, "×" + strconv.Itoa(d.Times), d.because(), d.Run})
 		}
 		for _, u := range x.Unused {
-			rows = append(rows, []string{"?", u.Rule.Subject(), "never used: " + u.Grants, u.Rule.Source().String(), ""})
+			rows = append(rows, []string{"?", u.Rule.Subject(), "never used: " + u.Grants,
+				u.Rule.Source().String(), ""})
 		}
 		wrapped, _ := s.fit(rows, 2)
 		for _, row := range table(wrapped) {
@@ -47,17 +48,20 @@ func ReplayMarkdown(all []Replayed) string {
 			if d.mark == "-" {
 				what = "refused now"
 			}
-			rows = append(rows, "| "+strings.Join([]string{code(x.Tool), what, code(d.Example), strconv.Itoa(d.Times), escape(d.because())}, " | ")+" |")
+			rows = append(rows, "| "+strings.Join([]string{code(x.Tool), what, code(d.Example), strconv.Itoa(d.Times),
+				escape(d.because())}, " | ")+" |")
 		}
 		for _, u := range x.Unused {
-			rows = append(rows, "| "+strings.Join([]string{code(x.Tool), "never used: " + u.Grants, code(u.Rule.Subject()), "", escape(u.Rule.Source().String())}, " | ")+" |")
+			rows = append(rows, "| "+strings.Join([]string{code(x.Tool), "never used: " + u.Grants,
+				code(u.Rule.Subject()), "", escape(u.Rule.Source().String())}, " | ")+" |")
 		}
 		for _, n := range append([]string{x.counts()}, x.notes()...) {
 			notes = append(notes, "- "+code(x.Tool)+": "+escape(n))
 		}
 	}
 	if len(rows) > 0 {
-		b.WriteString("\n| tool | | what | times | because |\n|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n")
+		b.WriteString("\n| tool | | what | times | because |\n|---|---|---|---|---|\n" +
+			strings.Join(rows, "\n") + "\n")
 	}
 	b.WriteString("\n" + strings.Join(notes, "\n") + "\n")
 	return b.String()
@@ -96,13 +100,17 @@ func (x Replayed) notes() []string {
 		out = append(out, "and by "+plural.Count(more, "rule")+" more; --format json has all")
 	}
 	if x.Otherwise > 0 {
-		out = append(out, plural.Count(x.Otherwise, "operation")+" judged otherwise by the old side than in the run: it had another policy, such as a layer that is not committed")
+		out = append(out, plural.Count(x.Otherwise, "operation")+
+			" judged otherwise by the old side than in the run: it had another policy, "+
+			"such as a layer that is not committed")
 	}
 	if x.LeftOut > 0 {
-		out = append(out, plural.Count(x.LeftOut, "operation")+" not in the records: beyond their size, or refused by no rule")
+		out = append(out, plural.Count(x.LeftOut, "operation")+
+			" not in the records: beyond their size, or refused by no rule")
 	}
 	if len(x.Unused) > 0 {
-		out = append(out, plural.Count(x.Runs, "run")+"; absence of use is no proof. Not looked at: variables, and requests to hosts by name")
+		out = append(out, plural.Count(x.Runs, "run")+
+			"; absence of use is no proof. Not looked at: variables, and requests to hosts by name")
 	}
 	return out
 }
@@ -136,7 +144,7 @@ func (d Rejudged) because() string {
 	}
 }
 
-// ReplayDoc is one tool's part of the judgement of recorded runs.
+// ReplayDoc is a tool's part of the judgement of recorded runs.
 type ReplayDoc struct {
 	Tool      string        `json:"tool"`
 	Runs      int           `json:"runs"`
@@ -149,7 +157,7 @@ type ReplayDoc struct {
 	Unused    []UnusedDoc   `json:"unused"`
 }
 
-// RejudgedDoc are the accesses on which one rule of the new side differs.
+// RejudgedDoc are the accesses on which a rule of the new side differs.
 type RejudgedDoc struct {
 	Times   int    `json:"times"`
 	Example string `json:"example"`
@@ -171,8 +179,9 @@ func ReplayJSON(all []Replayed) []ReplayDoc {
 	out := []ReplayDoc{}
 	for _, x := range all {
 		d := ReplayDoc{
-			Tool: x.Tool, Runs: x.Runs, Untraced: x.Untraced, Accesses: x.Accesses, LeftOut: x.LeftOut, Otherwise: x.Otherwise,
-			Refused: rejudgedDocs(x.Refused), Permitted: rejudgedDocs(x.Permitted), Unused: []UnusedDoc{},
+			Tool: x.Tool, Runs: x.Runs, Untraced: x.Untraced, Accesses: x.Accesses, LeftOut: x.LeftOut,
+			Otherwise: x.Otherwise, Refused: rejudgedDocs(x.Refused),
+			Permitted: rejudgedDocs(x.Permitted), Unused: []UnusedDoc{},
 		}
 		for _, u := range x.Unused {
 			d.Unused = append(d.Unused, UnusedDoc{u.Rule.Subject(), u.Rule.Source().String(), u.Grants})

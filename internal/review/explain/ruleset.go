@@ -39,7 +39,8 @@ func (r *Ruleset) rows() []line {
 	for _, x := range r.Rules {
 		l := line{word: x.Outcome.String(), body: ruleWords(x, r.Root), origin: x.Origin.String(), note: x.Reason}
 		if by := r.idle[x]; by != nil {
-			l.note = strings.TrimPrefix(l.note+"; never wins: "+by.Origin.String()+" decides for all that it names", "; ")
+			l.note = strings.TrimPrefix(l.note+"; never wins: "+by.Origin.String()+" decides for all that it names",
+				"; ")
 		}
 		rules = append(rules, l)
 		examples = append(examples, r.examples(x)...)
@@ -54,7 +55,7 @@ func (r *Ruleset) rows() []line {
 	return append(rules, examples...)
 }
 
-// examples are those of a rule.
+// examples are the examples of a rule.
 func (r *Ruleset) examples(x *ruleset.Rule) []line {
 	var out []line
 	for _, text := range x.Match {
@@ -150,7 +151,8 @@ func sequenceWords(seqs [][]string, empty string) string {
 	return strings.Join(out, ", ")
 }
 
-// joined puts conditions into words. Those that consist of several themselves are in parentheses.
+// joined puts conditions into words. Conditions that consist of several themselves are in
+// parentheses.
 func joined(ms []ruleset.Matcher, root, by string) string {
 	var out []string
 	for _, m := range ms {
@@ -169,7 +171,8 @@ func compound(m ruleset.Matcher) bool {
 		return len(m) > 1
 	case ruleset.Any:
 		return len(m) > 1
-	case ruleset.Not, ruleset.Command, ruleset.Prefix, ruleset.Args, ruleset.Flags, ruleset.Hosts, ruleset.Within, ruleset.PipedToShell, ruleset.Group:
+	case ruleset.Not, ruleset.Command, ruleset.Prefix, ruleset.Args, ruleset.Flags, ruleset.Hosts, ruleset.Within,
+		ruleset.PipedToShell, ruleset.Group:
 	}
 	return false
 }
@@ -221,8 +224,8 @@ type RulesetDoc struct {
 	Idle []IdleRuleDoc `json:"idle"`
 }
 
-// IdleRuleDoc is a rule that never wins, and the one that decides for all that it names, by their
-// index.
+// IdleRuleDoc is a rule that never wins, and the rule that decides for all that it names, by
+// their index.
 type IdleRuleDoc struct {
 	Rule int `json:"rule"`
 	By   int `json:"by"`

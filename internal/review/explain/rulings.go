@@ -13,7 +13,7 @@ import (
 	"github.com/accessc/accessc/ruleset/rulejson"
 )
 
-// verdicts are the words for a ruleset's verdict, and rulings those in a sentence.
+// verdicts are the words for a ruleset's verdict, and rulings the words in a sentence.
 var verdicts = map[ruleset.Outcome]string{
 	ruleset.Allow: "allow", ruleset.Deny: "deny", ruleset.Ask: "ask", ruleset.Unknown: "leave open",
 }
@@ -27,8 +27,8 @@ var rulings = map[string]string{
 // wider where they may be.
 const byExamples = "may differ further"
 
-// RulesetChanges compares the rulesets of two sides by name. One that a side lacks is compared with
-// one that decides nothing.
+// RulesetChanges compares the rulesets of two sides by name. A ruleset that a side lacks is
+// compared with a ruleset that decides nothing.
 func RulesetChanges(old, new []*ruleset.Set) []Change {
 	var out []Change
 	for _, name := range setNames(old, new) {
@@ -46,7 +46,8 @@ func RulesetChanges(old, new []*ruleset.Set) []Change {
 		}
 		if len(found.Sampled) > 0 {
 			c.Differences = append(c.Differences, compare.Difference{
-				Kind: compare.Ruling, Wider: found.Open, What: byExamples, Where: strings.Join(found.Sampled, ", "), Regions: found.Sampled,
+				Kind: compare.Ruling, Wider: found.Open, What: byExamples,
+				Where: strings.Join(found.Sampled, ", "), Regions: found.Sampled,
 			})
 		}
 		c.Verdict = compare.Sum(c.Differences)
@@ -75,8 +76,8 @@ func findSet(sets []*ruleset.Set, name string) *ruleset.Set {
 // ruling is a class in the form of all differences.
 func ruling(c *rulediff.Class) compare.Difference {
 	d := compare.Difference{
-		Kind: compare.Ruling, Wider: c.Wider(), What: verdicts[c.New.Outcome], Example: asDecided(c.Example), Beside: c.Beside,
-		Old: ruledAt(c.Old), New: ruledAt(c.New),
+		Kind: compare.Ruling, Wider: c.Wider(), What: verdicts[c.New.Outcome],
+		Example: asDecided(c.Example), Beside: c.Beside, Old: ruledAt(c.Old), New: ruledAt(c.New),
 	}
 	for _, r := range c.Regions {
 		text := r.Where
@@ -121,7 +122,7 @@ func asDecided(op ruleset.Operation) string {
 	return strings.Join(words, " ")
 }
 
-// directory writes a path of a comparison: those in the workspace from its root.
+// directory writes a path of a comparison: a path in the workspace from its root.
 func directory(p string) string {
 	if p == rulediff.Root || strings.HasPrefix(p, rulediff.Root+"/") {
 		return rulejson.Below(rulediff.Root, p)
@@ -173,7 +174,7 @@ func unchanged(cs []Change) int {
 	return len(tools) - len(Differing(tools))
 }
 
-// RulingsDoc is one ruleset's part of a comparison in JSON.
+// RulingsDoc is a ruleset's part of a comparison in JSON.
 type RulingsDoc struct {
 	Ruleset     string      `json:"ruleset"`
 	Workspace   string      `json:"workspace,omitempty"`
@@ -214,9 +215,11 @@ type RegionDoc struct {
 }
 
 func rulingsDoc(c Change) RulingsDoc {
-	out := RulingsDoc{Ruleset: c.Name, Workspace: c.Workspace, Status: c.Status, Verdict: c.Verdict.String(), Differences: []RulingDoc{}, Sampled: c.Sampled, Open: c.Open}
+	out := RulingsDoc{Ruleset: c.Name, Workspace: c.Workspace, Status: c.Status, Verdict: c.Verdict.String(),
+		Differences: []RulingDoc{}, Sampled: c.Sampled, Open: c.Open}
 	for _, x := range c.Classes {
-		d := RulingDoc{Wider: x.Wider(), Old: judgedDoc(x.Old), New: judgedDoc(x.New), Example: asDecided(x.Example), Beside: x.Beside}
+		d := RulingDoc{Wider: x.Wider(), Old: judgedDoc(x.Old), New: judgedDoc(x.New), Example: asDecided(x.Example),
+			Beside: x.Beside}
 		for _, r := range x.Regions {
 			d.Regions = append(d.Regions, RegionDoc(r))
 		}

@@ -89,7 +89,7 @@ func (s Style) block(rows [][]string) string {
 const minColumn = 12
 
 // fit wraps the words of the widest columns until rows of a table are as wide as the terminal
-// at most. A row becomes several; head is how many the first one became. Words are never cut,
+// at most. A row becomes several; head is how many the first row became. Words are never cut,
 // so that they can be copied.
 func (s Style) fit(rows [][]string, indent int) (out [][]string, head int) {
 	widths := s.narrow(rows, indent)
@@ -162,7 +162,7 @@ func wrap(text string, width int) []string {
 	return append(out, line)
 }
 
-// reason is one numbered reason.
+// reason is a numbered reason.
 func (s Style) reason(n int, text string) string {
 	return s.reasonAs("["+strconv.Itoa(n)+"]", text)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Tested is one assertion of a policy's own tests and the answers to it.
+// Tested is an assertion of a policy's own tests and the answers to it.
 type Tested struct {
 	Assertion ir.Assertion
 	// Answer is the policy's; nil where the question cannot be asked here, for the reason Err.
@@ -65,7 +65,7 @@ func (k *KernelAnswer) declared(s Style) string {
 	}
 }
 
-// Note explains the kernel's answer where it is not the expected one.
+// Note explains the kernel's answer where it is not the expected answer.
 func (x *Tested) Note(s Style) string {
 	k := x.Kernel
 	switch {
@@ -84,8 +84,8 @@ func (x *Tested) Note(s Style) string {
 
 func (x *Tested) failed(s Style) bool { return !x.Holds() || x.KernelFails(s) }
 
-// TestedText lists how one tool's tests went: a line for all of them, and with answers of
-// the kernel one for each.
+// TestedText lists how a tool's tests went: a line for all of them, and with answers of the
+// kernel a line for each.
 func TestedText(tool string, xs []Tested, s Style) string {
 	failed := 0
 	var rows [][]string
@@ -147,7 +147,7 @@ type TestedDocument struct {
 	Failed  int         `json:"failed"`
 }
 
-// TestedDoc is one assertion.
+// TestedDoc is an assertion.
 type TestedDoc struct {
 	Tool     string     `json:"tool"`
 	Expect   string     `json:"expect"`
@@ -171,13 +171,14 @@ type KernelDoc struct {
 	Asked   *AnswerDoc `json:"asked,omitempty"`
 }
 
-// Add puts the tests of one tool into a document.
+// Add puts the tests of a tool into a document.
 func (d *TestedDocument) Add(tool string, xs []Tested, s Style) {
 	for i := range xs {
 		x := &xs[i]
 		pos := x.Assertion.Origin.Pos
 		doc := TestedDoc{
-			Tool: tool, Expect: expected(x.Assertion.Allow), Question: x.Assertion.Question, File: pos.File, Line: pos.Line, Column: pos.Col,
+			Tool: tool, Expect: expected(x.Assertion.Allow), Question: x.Assertion.Question, File: pos.File,
+			Line: pos.Line, Column: pos.Col,
 			Holds: x.Holds(),
 		}
 		if x.Err != nil {

@@ -2,13 +2,13 @@ package explain
 
 import "strings"
 
-// Who is one tool's answer to a question that is put to all of them.
+// Who is a tool's answer to a question that is put to all of them.
 type Who struct {
 	Tool   string
 	Answer *Answer
 }
 
-// WhoText lists every tool's answer with its reason, the permitted ones first.
+// WhoText lists every tool's answer with its reason, the permitted tools first.
 func WhoText(all []Who, s Style) string {
 	var rows [][]string
 	for _, allowed := range []bool{true, false} {
@@ -32,7 +32,7 @@ func WhoText(all []Who, s Style) string {
 	return b.String()
 }
 
-// WhoDocument is the JSON form of answers to one question.
+// WhoDocument is the JSON form of answers to a question.
 type WhoDocument struct {
 	Version int          `json:"format_version"`
 	Answers []*AnswerDoc `json:"answers"`

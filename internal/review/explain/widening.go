@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/ir/compare"
 )
 
-// Widening is one thing that a tool may do now and could not do before, with the class
-// that a gate can be set on.
+// Widening is a thing that a tool may do now and could not do before, with the class that a
+// gate can be set on.
 type Widening struct {
 	Class      string
 	Tool       string
@@ -38,7 +38,7 @@ func Widenings(cs []Change) []Widening {
 	return out
 }
 
-// classes are those of a difference that is wider.
+// classes are the classes of a difference that is wider.
 func classes(d compare.Difference) []string {
 	switch d.Kind {
 	case compare.Presence:

@@ -3,9 +3,9 @@
 //
 // Repositories are foreign: a manifest is read whole or not at all, up to a size, by a strict reader, from below
 // the directory that was named, and everything that cannot be read is a problem in the result. Every manifest and every
-// artifact is read and hashed each time. The facts that follow from a manifest's bytes alone are kept in a record by
-// the hash of the bytes, so that an unchanged one is not parsed again; the record is the user's own, and a damaged one
-// is none.
+// artifact is read and hashed each time. The facts that follow only from a manifest's bytes are kept in a record by
+// the hash of the bytes, so that an unchanged manifest is not parsed again; the record is the user's own, and a damaged
+// record is none.
 //
 // It decides nothing itself: a question is put to ir.View.Decide of each policy. It does not compile policies
 // anew unless it is asked to, so that by default a ledger is taken as a manifest has it.

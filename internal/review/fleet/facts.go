@@ -10,13 +10,15 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Manifest holds the facts of one manifest.
+// Manifest holds the facts of a manifest.
 type Manifest struct {
-	// Path is that of its file: the directory that was named and the place below it.
-	Path     string    `json:"path"`
-	Hash     string    `json:"sha256,omitempty"` // of its bytes, empty where they cannot be read
-	Form     string    `json:"form,omitempty"`   // portable or resolved
-	Compiled bool      `json:"verified"`         // its policies were compiled anew and are those of the artifacts and the ledger, or there is a problem
+	// Path is the path of its file: the directory that was named and the place below it.
+	Path string `json:"path"`
+	Hash string `json:"sha256,omitempty"` // of its bytes, empty where they cannot be read
+	Form string `json:"form,omitempty"`   // portable or resolved
+	// Compiled is true where its policies were compiled anew and are the policies of the artifacts and the ledger, or
+	// there is a problem.
+	Compiled bool      `json:"verified"`
 	Tools    []Tool    `json:"tools"`
 	Rulesets []Ruleset `json:"rulesets,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`
@@ -31,14 +33,14 @@ type Artifacts struct {
 	Wrong  int `json:"wrong"`  // differ, or are not there although others of the tool are
 }
 
-// Problem is one thing that is wrong with a manifest, its artifacts or a directory.
+// Problem is a thing that is wrong with a manifest, its artifacts or a directory.
 type Problem struct {
 	Class  build.Class `json:"class"`
 	Tool   string      `json:"tool,omitempty"`
 	Detail string      `json:"detail"`
 }
 
-// The classes besides those of a verified build.
+// The classes besides the classes of a verified build.
 const (
 	// Unreadable: a manifest cannot be read, or is none that this version reads.
 	Unreadable build.Class = "manifest.unreadable"
@@ -62,11 +64,13 @@ type Tool struct {
 	Confined bool   `json:"confined"`
 	Risk     string `json:"risk,omitempty"`
 	Policy   string `json:"policy_sha256,omitempty"`
-	// Sensitive are the patterns that some grant reaches, also those of the user's home.
+	// Sensitive are the patterns that some grant reaches, also patterns of the user's home.
 	Sensitive []string `json:"sensitive,omitempty"`
-	// Outside are the places beside the workspace on which something is granted, but for the base.
+	// Outside are the places beside the workspace on which something is granted, except the
+	// base's.
 	Outside []Place `json:"outside,omitempty"`
-	// Network are the rules by which some host is reached, Listens those by which connections are accepted.
+	// Network are the rules by which some host is reached, Listens the rules by which connections are
+	// accepted.
 	Network []string `json:"network,omitempty"`
 	Listens []string `json:"listens,omitempty"`
 	// Live is true where more can be granted while the tool runs.
@@ -84,7 +88,7 @@ type Place struct {
 	Capabilities []string `json:"capabilities"`
 }
 
-// factsOf describes a tool that was checked. A tool that cannot be read has its name alone.
+// factsOf describes a tool that was checked. A tool that cannot be read has only its name.
 func factsOf(in build.Inspected) Tool {
 	t := Tool{Name: in.Entry.Name, Source: in.Entry.Source, Confined: in.Entry.Confined, Policy: in.Hash}
 	if in.Tool == nil {
@@ -168,7 +172,8 @@ func network(v *ir.View) (reaches, listens []string) {
 	return reaches, listens
 }
 
-// listener is the address that a rule about listening is about; every address is that of both families at once.
+// listener is the address that a rule about listening is about; every address is every address of both families
+// at once.
 func listener(h ir.Host) ir.Host {
 	if h.Kind == ir.HostAny {
 		return ir.Host{Kind: ir.HostAddr, Addr: netip.IPv6Unspecified()}

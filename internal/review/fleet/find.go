@@ -25,8 +25,8 @@ type found struct {
 	bad  error
 }
 
-// maxDepth bounds how many directories lie in each other below one that is searched. Each is reached from the top, as
-// no symlink may lead elsewhere, so the work grows with the square of it.
+// maxDepth bounds how many directories lie in each other below a directory that is searched. Each is reached from the
+// top, as no symlink may lead elsewhere, so the work grows with the square of it.
 const maxDepth = 200
 
 // errDeep is the reason why a directory is not listed.
@@ -93,7 +93,7 @@ func (f *found) read(buf *bytes.Buffer) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// buffers are those that manifests are read into; a large one is not kept.
+// buffers are the buffers that manifests are read into; a large buffer is not kept.
 var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
 func giveBack(buf *bytes.Buffer) {
@@ -104,5 +104,6 @@ func giveBack(buf *bytes.Buffer) {
 
 // unreadable is the result of a file that cannot be read.
 func (f *found) unreadable(class build.Class, err error) *Manifest {
-	return &Manifest{Path: f.path, Tools: []Tool{}, Problems: []Problem{{Class: class, Detail: oserr.Reason(err).Error()}}}
+	return &Manifest{Path: f.path, Tools: []Tool{},
+		Problems: []Problem{{Class: class, Detail: oserr.Reason(err).Error()}}}
 }

@@ -70,8 +70,8 @@ func parseHost(name string, data []byte) (*Host, error) {
 	return h, nil
 }
 
-// contradiction returns an error for a report that no accessc has written. One that says two things could be read as a
-// host that holds everything.
+// contradiction returns an error for a report that no accessc has written. A report that says two things could be read
+// as a host that holds everything.
 func contradiction(r *start.Report) error {
 	seen := map[string]bool{}
 	for _, f := range r.Findings {
@@ -109,7 +109,8 @@ func rows(needs string, p ir.Platform) []backends.Row {
 		from, err := strconv.Atoi(w[1])
 		to, errTo := strconv.Atoi(w[2])
 		if w[0] == p.String() && err == nil && errTo == nil {
-			out = append(out, backends.Row{Resource: ir.Process.String(), Platform: w[0], From: from, To: to, Is: w[3], Gap: w[4]})
+			out = append(out, backends.Row{Resource: ir.Process.String(), Platform: w[0], From: from, To: to,
+				Is: w[3], Gap: w[4]})
 		}
 	}
 	return out
@@ -119,7 +120,7 @@ func rows(needs string, p ir.Platform) []backends.Row {
 type Lack struct {
 	Gap   string `json:"gap"`
 	Means string `json:"means,omitempty"` // the effect of the gap, in words
-	// Tools are those that have it, as places in Fleet.Manifests.
+	// Tools are the tools that have it, as places in Fleet.Manifests.
 	tools []at
 	Count int `json:"tools"` // how many they are
 }
@@ -174,8 +175,8 @@ func (f *Fleet) held(h *Host) (*Held, error) {
 	return out, nil
 }
 
-// gaps are the requirements that a host does not meet, by name. Those without a name cannot be accepted: without them nothing
-// is confined.
+// gaps are the requirements that a host does not meet, by name. Gaps without a name cannot be accepted: without them
+// nothing is confined.
 func (h *Host) gaps(needs string) ([]string, error) {
 	unmet, err := start.UnmetBy(h.platform, h.means, rows(needs, h.platform))
 	var out []string

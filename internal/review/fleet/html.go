@@ -44,7 +44,7 @@ func (s *section) add(class string, cells ...string) {
 	s.Rows = append(s.Rows, out)
 }
 
-// HTML writes a result as one page that needs nothing else.
+// HTML writes a result as a single page that needs nothing else.
 func (f *Fleet) HTML(w io.Writer, o Output) error {
 	s := f.Summary()
 	data := struct {
@@ -52,7 +52,8 @@ func (f *Fleet) HTML(w io.Writer, o Output) error {
 		Style                   template.CSS
 		Sections                []section
 	}{
-		Title: "accessc fleet", Subtitle: plural.Count(s.Manifests, "manifest") + ", " + plural.Count(s.Tools, "tool"), Style: template.CSS(pageStyle),
+		Title: "accessc fleet", Subtitle: plural.Count(s.Manifests, "manifest") + ", " + plural.Count(s.Tools, "tool"),
+		Style: template.CSS(pageStyle),
 	}
 	for _, part := range f.sections(s, o) {
 		if more := len(part.Rows) - o.Most; more > 0 {
@@ -61,7 +62,8 @@ func (f *Fleet) HTML(w io.Writer, o Output) error {
 		data.Sections = append(data.Sections, part)
 	}
 	sum := sha256.Sum256([]byte(pageStyle))
-	data.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	data.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	t, err := template.New("").Parse(pageTemplate)
 	if err != nil {
 		return err
@@ -110,27 +112,34 @@ func (f *Fleet) answersSection(q *Question) section {
 
 func summarySection(s Summary) section {
 	out := section{Head: "Summary", Columns: []string{"", "", "tools", "manifests", "such as"}, Lines: []string{
-		"risk: high " + count(s.High) + ", medium " + count(s.Medium) + ", low " + count(s.Low) + not(s.Tools-s.Confined, "not started by accessc"),
+		"risk: high " + count(s.High) + ", medium " + count(s.Medium) + ", low " + count(s.Low) +
+			not(s.Tools-s.Confined, "not started by accessc"),
 		"artifacts: " + artifacts(s.Artifacts), "checked: " + checked(s),
 	}}
 	for _, part := range []struct {
 		head, class string
 		list        []Count
 	}{
-		{"sensitive", "warn", s.Sensitive}, {"outside", "", s.Outside}, {"written", "warn", s.Written}, {"network", "", s.Network},
+		{"sensitive", "warn", s.Sensitive}, {"outside", "", s.Outside}, {"written", "warn", s.Written},
+		{"network", "", s.Network},
 		{"listens", "", s.Listens}, {"accepted", "", s.Accepts},
 	} {
 		for _, c := range part.list {
-			out.add(part.class, part.head, c.Name, count(c.Tools), count(c.Manifests), c.First.Manifest+": "+c.First.Name)
+			out.add(part.class, part.head, c.Name, count(c.Tools), count(c.Manifests),
+				c.First.Manifest+": "+c.First.Name)
 		}
 	}
 	return out
 }
 
 func (f *Fleet) hostSection(h *Held) section {
-	out := section{Head: "Host " + visible.Text(h.Name), Columns: []string{"gap", "tools", "such as", "what is not enforced"}, Lines: []string{
-		visible.Text(h.Report.System) + level(h), count(h.Stops) + " of " + plural.Count(h.Tools, "tool") + " not started here",
-	}}
+	out := section{
+		Head: "Host " + visible.Text(h.Name), Columns: []string{"gap", "tools", "such as", "what is not enforced"},
+		Lines: []string{
+			visible.Text(h.Report.System) + level(h),
+			count(h.Stops) + " of " + plural.Count(h.Tools, "tool") + " not started here",
+		},
+	}
 	for _, l := range h.Lacks {
 		n := f.named(l.tools[0])
 		out.add("warn", l.Gap, count(l.Count), n.Manifest+": "+n.Name, l.Means)
@@ -140,10 +149,13 @@ func (f *Fleet) hostSection(h *Held) section {
 
 func (s *Since) section() section {
 	more, less := s.directions()
-	out := section{Head: "Since", Columns: []string{"", "manifest", "tool", "class", "what", "where", "example"}, Lines: []string{
-		plural.Count(len(s.Added), "manifest") + " new, " + plural.Count(len(s.Removed), "manifest") + " gone",
-		plural.Count(more, "tool") + " may do more, " + plural.Count(less, "tool") + " may do less",
-	}}
+	out := section{
+		Head: "Since", Columns: []string{"", "manifest", "tool", "class", "what", "where", "example"},
+		Lines: []string{
+			plural.Count(len(s.Added), "manifest") + " new, " + plural.Count(len(s.Removed), "manifest") + " gone",
+			plural.Count(more, "tool") + " may do more, " + plural.Count(less, "tool") + " may do less",
+		},
+	}
 	for _, m := range s.Added {
 		out.add("warn", "new", m)
 	}
@@ -159,7 +171,8 @@ func (s *Since) section() section {
 	for _, c := range s.Changes {
 		wider := explain.Widenings([]explain.Change{c.Change})
 		for _, w := range wider {
-			out.add("bad", "wider", c.Manifest, c.Name, w.Class, w.Difference.What, w.Difference.Where, w.Difference.Example)
+			out.add("bad", "wider", c.Manifest, c.Name, w.Class, w.Difference.What, w.Difference.Where,
+				w.Difference.Example)
 		}
 		if len(wider) == 0 {
 			out.add("good", c.Verdict.String(), c.Manifest, c.Name)

@@ -55,7 +55,7 @@ type SinceDoc struct {
 	Otherwise []Named     `json:"held_otherwise"` // tools with the same policy and another ledger
 }
 
-// ChangeDoc is the change of one tool.
+// ChangeDoc is the change of a tool.
 type ChangeDoc struct {
 	Manifest string `json:"manifest"`
 	explain.ChangeDoc
@@ -98,7 +98,8 @@ func (f *Fleet) named(t at) Named { return Named{f.Manifests[t.manifest].Path, f
 
 func (s *Since) doc() *SinceDoc {
 	d := &SinceDoc{
-		Added: list(s.Added), Removed: list(s.Removed), Tools: []ChangeDoc{}, Rulesets: list(s.Rulesets), Otherwise: list(s.Otherwise),
+		Added: list(s.Added), Removed: list(s.Removed), Tools: []ChangeDoc{}, Rulesets: list(s.Rulesets),
+		Otherwise: list(s.Otherwise),
 	}
 	for _, c := range s.Changes {
 		for _, t := range explain.ChangesJSON([]explain.Change{c.Change}).Tools {

@@ -13,13 +13,13 @@ import (
 	"github.com/accessc/accessc/ir/irjson"
 )
 
-// look has the facts that were found at one place.
+// look has the facts that were found at a place.
 type look struct {
 	place string
 	facts *kept  // nil for a file of another program
 	frame *frame // nil where the manifest cannot be read
 	fresh bool
-	// policies are those of the tools, set where there is a question.
+	// policies are the policies of the tools, set where there is a question.
 	policies []*irjson.ToolDoc
 	answers  []Answered
 	asked    int
@@ -29,7 +29,7 @@ type look struct {
 // tries is how often a manifest is read that changes meanwhile.
 const tries = 3
 
-// look reads one manifest and the artifacts beside it.
+// look reads a manifest and the artifacts beside it.
 func (s *survey) look(f *found, place string) *look {
 	l := &look{place: place}
 	if f.bad != nil {
@@ -61,17 +61,18 @@ func (s *survey) look(f *found, place string) *look {
 			return l
 		}
 	}
-	l.facts.Manifest.Problems = append(l.facts.Manifest.Problems, Problem{Class: Changing, Detail: "it is replaced while it is read"})
+	l.facts.Manifest.Problems = append(l.facts.Manifest.Problems,
+		Problem{Class: Changing, Detail: "it is replaced while it is read"})
 	return l
 }
 
-// same reports whether the bytes of a manifest are still those of a hash.
+// same reports whether the bytes of a manifest still have a hash.
 func (f *found) same(key [sha256.Size]byte, buf *bytes.Buffer) bool {
 	data, err := f.read(buf)
 	return err == nil && sha256.Sum256(data) == key
 }
 
-// facts sets the facts of a manifest: those of the record, if there are any.
+// facts sets the facts of a manifest: the facts of the record, if it has any.
 // See decision D223.
 func (s *survey) facts(l *look, key [sha256.Size]byte, data []byte) error {
 	l.facts, l.frame, l.fresh = nil, nil, false
@@ -95,7 +96,7 @@ func (s *survey) facts(l *look, key [sha256.Size]byte, data []byte) error {
 	}
 	l.policies, l.fresh = policies, true
 	if err == nil {
-		// Texts of the manifest are parts of one large text; those of the frame are not.
+		// Texts of the manifest are parts of one large text; texts of the frame are not.
 		l.facts, err = unmarshalKept(l.frame.facts)
 	}
 	return err
@@ -116,7 +117,7 @@ func (s *survey) recall(l *look, f *frame) bool {
 	return true
 }
 
-// backends are those by which policies are compiled anew.
+// backends are the backends by which policies are compiled anew.
 // See decision D223.
 func (s *survey) backends() []backends.Backend {
 	if s.req.Compile {
@@ -125,7 +126,7 @@ func (s *survey) backends() []backends.Backend {
 	return nil
 }
 
-// Bounds of a manifest's content, against one that costs far more than its size.
+// Bounds of a manifest's content, against a manifest that costs far more than its size.
 const (
 	maxObjects = 1 << 20
 	// maxRules bounds the rules of all tools, of which several can have the same text.
@@ -173,7 +174,8 @@ func parse(data []byte, bs []backends.Backend) (*kept, []*irjson.ToolDoc, error)
 	return k, policies, err
 }
 
-// beside compares the artifacts with those of the directory. It reports whether there is no problem with any.
+// beside compares the artifacts with the artifacts of the directory. It reports whether there is no problem
+// with any.
 func (s *survey) beside(f *found, l *look) bool {
 	m := &l.facts.Manifest
 	dir, err := f.root.OpenRoot(path.Dir(f.name))
@@ -202,7 +204,8 @@ func (s *survey) ask(l *look) {
 		}
 		t, err := doc.Tool()
 		if err != nil {
-			m.Problems = append(m.Problems, Problem{Class: build.ToolPolicy, Tool: m.Tools[i].Name, Detail: err.Error()})
+			m.Problems = append(m.Problems,
+				Problem{Class: build.ToolPolicy, Tool: m.Tools[i].Name, Detail: err.Error()})
 			continue
 		}
 		l.asked++

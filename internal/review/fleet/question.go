@@ -17,11 +17,11 @@ import (
 type Question struct {
 	Text string
 
-	// files are the capabilities of which any is asked about, at or below path: one of the workspace, one that
-	// begins with "~", or an absolute one.
+	// files are the capabilities of which any is asked about, at or below path: a path of the workspace, a
+	// path that begins with "~", or an absolute path.
 	files ir.CapSet
 	path  string
-	// host is set for a question about the network, with the scheme, port, path and method if those are named.
+	// host is set for a question about the network, with the scheme, port, path and method if they are named.
 	host         ir.Host
 	scheme       string
 	port         uint16
@@ -48,10 +48,11 @@ const (
 	Maybe Verdict = "maybe"
 )
 
-// Answer is the answer of one policy.
+// Answer is the answer of a policy.
 type Answer struct {
 	Verdict Verdict
-	// Operation is one that is granted: the question, or one about something below its place.
+	// Operation is an operation that is granted: the question, or an operation on something
+	// below its place.
 	Operation string
 	// Rule is the rule that grants it, At its place; empty where none is needed.
 	Rule, At string
@@ -60,8 +61,8 @@ type Answer struct {
 // write stands for all capabilities that change something.
 const write = "write"
 
-// ParseQuestion reads a question, in the words of accessc can, with a few more: "write PATH" for any change, "connect HOST",
-// "connect HOST:PORT" and "connect *" for any request to them.
+// ParseQuestion reads a question, in the words of accessc can, with a few more: "write PATH" for any change, "connect
+// HOST", "connect HOST:PORT" and "connect *" for any request to them.
 func ParseQuestion(text string) (*Question, error) {
 	all, err := split.Words(text)
 	if err != nil {
@@ -104,7 +105,8 @@ func (q *Question) of(asked resolve.Question) error {
 	}
 	c, ok := ir.ParseCapability(asked.Verb)
 	if !ok {
-		return fmt.Errorf("found %q, which depends on two places or on what is made; expected one of read, create, update, delete, execute, write, connect, listen, env, run", asked.Verb)
+		return fmt.Errorf("found %q, which depends on two places or on what is made; expected one of "+
+			"read, create, update, delete, execute, write, connect, listen, env, run", asked.Verb)
 	}
 	q.files, q.path = ir.Caps(c), asked.Operands[0]
 	return q.place()
@@ -162,7 +164,7 @@ func (q *Question) put(v *ir.View) Answer {
 	}
 }
 
-// answer is the answer to one operation.
+// answer is the answer to an operation.
 func answer(v ir.Verdict, operation string) Answer {
 	if !v.Allowed() {
 		return Answer{Verdict: No}
@@ -180,13 +182,14 @@ const fresh = "any-other-name"
 // userHome stands for the home directory of any user: below the directory that Linux has homes in.
 const userHome = "/home/~"
 
-// putFiles asks about one place of every region at or below the path: none of the rules tells the places of a region apart.
-// See decision D273.
+// putFiles asks about one place of every region at or below the path: none of the rules tells the places of a region
+// apart. See decision D273.
 func (q *Question) putFiles(v *ir.View) Answer {
 	maybe := Answer{Verdict: No}
 	for _, at := range q.places(v) {
 		for _, c := range q.files.List() {
-			if a := answer(v.Decide(ir.Access{Cap: c, On: ir.Direct(at)}), c.String()+" "+at.Short()); a.Verdict == Yes {
+			if a := answer(v.Decide(ir.Access{Cap: c, On: ir.Direct(at)}),
+				c.String()+" "+at.Short()); a.Verdict == Yes {
 				return a
 			}
 		}
@@ -214,7 +217,7 @@ func (q *Question) putFiles(v *ir.View) Answer {
 	return maybe
 }
 
-// inWorkspace reports whether the path is one of the workspace.
+// inWorkspace reports whether the path belongs to the workspace.
 func (q *Question) inWorkspace() bool {
 	return !strings.HasPrefix(q.path, "~") && !strings.HasPrefix(q.path, "/")
 }
@@ -297,7 +300,8 @@ func linked(v *ir.View, name string) (root ir.Root, rest string, ok bool) {
 	return root, rest, ok
 }
 
-// absolute puts a path of the user's home, or an absolute one, where bindings has those of rules.
+// absolute puts a path of the user's home, or an absolute path, where bindings has the paths of
+// rules.
 func absolute(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~"); ok {
 		return path.Join(userHome, rest)
@@ -325,7 +329,8 @@ func (q *Question) putProgram(v *ir.View) Answer {
 	}
 	for _, r := range v.Tool.Commands.Rules {
 		for _, args := range r.Args {
-			if a := answer(v.Decide(ir.Run{Program: q.program, Args: args.Words}), q.Text+" "+strings.Join(args.Words, " ")); a.Verdict == Yes {
+			if a := answer(v.Decide(ir.Run{Program: q.program, Args: args.Words}),
+				q.Text+" "+strings.Join(args.Words, " ")); a.Verdict == Yes {
 				return a
 			}
 		}
@@ -333,7 +338,8 @@ func (q *Question) putProgram(v *ir.View) Answer {
 	return first
 }
 
-// putNetwork asks about every host of the rules that the question is about, besides one that no rule is about.
+// putNetwork asks about every host of the rules that the question is about, besides a host that no rule is
+// about.
 func (q *Question) putNetwork(v *ir.View) Answer {
 	hosts := []ir.Host{someHost(q.host)}
 	if q.host.Kind == ir.HostSuffix || q.host.Kind == ir.HostAny {
@@ -351,12 +357,12 @@ func (q *Question) putNetwork(v *ir.View) Answer {
 	return Answer{Verdict: No}
 }
 
-// covers reports whether a host is one that the question's pattern is about.
+// covers reports whether the question's pattern is about a host.
 func (q *Question) covers(h ir.Host) bool {
 	return q.host.Kind == ir.HostAny || h.Kind == ir.HostName && strings.HasSuffix(h.Name, "."+q.host.Name)
 }
 
-// connect asks about requests to one host.
+// connect asks about requests to a host.
 func (q *Question) connect(v *ir.View, h ir.Host) (ir.Verdict, string) {
 	switch {
 	case q.scheme == "":
@@ -372,18 +378,19 @@ func (q *Question) connect(v *ir.View, h ir.Host) (ir.Verdict, string) {
 		}
 	}
 	for _, m := range methods {
-		if got = v.Decide(ir.Connect{To: ir.Endpoint{Scheme: q.scheme, Host: h, Port: q.port, Path: q.segments}, Method: m}); got.Allowed() {
+		to := ir.Endpoint{Scheme: q.scheme, Host: h, Port: q.port, Path: q.segments}
+		if got = v.Decide(ir.Connect{To: to, Method: m}); got.Allowed() {
 			break
 		}
 	}
 	return got, q.Text
 }
 
-// schemes are those that rules tell apart.
+// schemes are the schemes that rules tell apart.
 var schemes = []string{"https", "http", "wss", "ws", "ftp", ir.Stream}
 
-// reached decides whether any request to a host is granted, by one scheme or all of them. Without a port it is the
-// scheme's own, and those of rules.
+// reached decides whether any request to a host is granted, by one scheme or all of them. Without a port the ports
+// are the scheme's own, and the ports of rules.
 func reached(v *ir.View, h ir.Host, scheme string, port uint16) ir.Verdict {
 	if scheme == "" && port == 0 {
 		return v.Named(h)

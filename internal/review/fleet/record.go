@@ -21,10 +21,10 @@ import (
 	"github.com/accessc/accessc/ir/irjson"
 )
 
-// A record has the facts of manifests and their policies, one frame for each manifest. Its first line names the format and
-// the program that the facts are from; another program may find others. A frame is the lengths of its two parts, the hash of
-// the manifest's bytes, a hash of both parts, the facts as JSON and the policies as compressed JSON. The last frame is an
-// empty one, without which the record is not whole.
+// A record has the facts of manifests and their policies, one frame for each manifest. Its first line names the format
+// and the program that the facts are from; another program may find others. A frame is the lengths of its two parts,
+// the hash of the manifest's bytes, a hash of both parts, the facts as JSON and the policies as compressed JSON. The
+// last frame is empty; without it the record is not whole.
 //
 // A record is the user's own, below the state directory or where a snapshot was asked for. The hashes of frames are
 // against damage, not against forgery.
@@ -51,7 +51,8 @@ type frame struct {
 
 // kept is the facts in a frame.
 type kept struct {
-	// Place is that of the manifest in a snapshot: the number of the directory, and the path below it.
+	// Place is the place of the manifest in a snapshot: the number of the directory, and the path
+	// below it.
 	Place    string   `json:"place,omitempty"`
 	Manifest Manifest `json:"manifest"`
 	Needs    []string `json:"needs"` // of each tool
@@ -237,7 +238,7 @@ func (r *reader) part(n uint32) ([]byte, error) {
 	return out, err
 }
 
-// openRecord opens a file that may be one.
+// openRecord opens a file that may be a record.
 func openRecord(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -263,8 +264,8 @@ type record struct {
 	frames map[[sha256.Size]byte]place
 }
 
-// open reads where the frames of a record are; whether they are whole shows when they are used. One that is missing, damaged, or of another program is empty: then every manifest is
-// read anew.
+// open reads where the frames of a record are; whether they are whole shows when they are used. A record that is
+// missing, damaged, or of another program is empty: then every manifest is read anew.
 func open(name, program string) *record {
 	out := &record{frames: map[[sha256.Size]byte]place{}}
 	file, err := openRecord(name)
@@ -310,7 +311,8 @@ func (r *record) get(key [sha256.Size]byte) *frame {
 	return f
 }
 
-// maxRecords is how many records are kept: one for each list of directories that is looked at.
+// maxRecords is how many records are kept: a record for each list of directories that is looked
+// at.
 const maxRecords = 8
 
 // prune removes the records that were written longest ago, and files that killed runs have left.
@@ -328,7 +330,8 @@ func prune(dir string) {
 	}
 	slices.SortFunc(all, func(a, b aged) int { return b.at.Compare(a.at) })
 	for i, f := range all {
-		if unfinished := strings.HasPrefix(f.name, unfinishedPrefix); !unfinished && i >= maxRecords || unfinished && time.Since(f.at) > time.Hour {
+		if unfinished := strings.HasPrefix(f.name, unfinishedPrefix); !unfinished && i >= maxRecords ||
+			unfinished && time.Since(f.at) > time.Hour {
 			_ = os.Remove(filepath.Join(dir, f.name))
 		}
 	}
@@ -337,7 +340,7 @@ func prune(dir string) {
 // unfinishedPrefix begins the names of files that are being written.
 const unfinishedPrefix = ".accessc-fleet-"
 
-// replacing is a file that takes the place of another one when it is complete.
+// replacing is a file that takes the place of another when it is complete.
 type replacing struct {
 	*os.File
 	name string

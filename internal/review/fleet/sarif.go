@@ -18,10 +18,10 @@ const (
 	ruleRemoved diag.Code = "manifest.removed"
 )
 
-// severities are those of changes, of which no gate depends on one.
+// severities are the severities of changes, on which no gate depends.
 var severities = explain.Severities{Wider: diag.Warning, Settings: diag.Warning}
 
-// titles are those of the rules.
+// titles are the titles of the rules.
 var titles = []diag.Rule{
 	{ID: diag.Code(Unreadable), Title: "a manifest cannot be read", Severity: diag.Error},
 	{ID: diag.Code(Changing), Title: "a manifest changes while it is read", Severity: diag.Error},
@@ -46,12 +46,13 @@ var titles = []diag.Rule{
 	{ID: ruleRemoved, Title: "a manifest is gone", Severity: diag.Note},
 }
 
-// SARIF writes problems, answers, gaps of hosts and changes as a SARIF 2.1.0 log. Every result is at its manifest, since where a
-// repository begins is not known.
+// SARIF writes problems, answers, gaps of hosts and changes as a SARIF 2.1.0 log. Every result is at its manifest,
+// since where a repository begins is not known.
 func (f *Fleet) SARIF(w io.Writer, q *Question, places diag.Places) error {
 	var out diag.List
 	add := func(code diag.Code, severity diag.Severity, manifest, text string) {
-		out.Add(diag.Diagnostic{Code: code, Severity: severity, Message: visible.Text(text), At: ir.Pos{File: manifest}})
+		out.Add(diag.Diagnostic{Code: code, Severity: severity, Message: visible.Text(text),
+			At: ir.Pos{File: manifest}})
 	}
 	for i := range f.Manifests {
 		for _, p := range f.Manifests[i].Problems {
@@ -64,7 +65,8 @@ func (f *Fleet) SARIF(w io.Writer, q *Question, places diag.Places) error {
 	for _, h := range f.Hosts {
 		for _, l := range h.Lacks {
 			for _, t := range l.tools {
-				add(ruleGap, diag.Warning, f.Manifests[t.manifest].Path, of(f.tool(t).Name)+h.Name+" does not hold "+l.Gap+": "+l.Means)
+				add(ruleGap, diag.Warning, f.Manifests[t.manifest].Path,
+					of(f.tool(t).Name)+h.Name+" does not hold "+l.Gap+": "+l.Means)
 			}
 		}
 	}

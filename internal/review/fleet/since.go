@@ -17,9 +17,10 @@ import (
 type Since struct {
 	// Added and Removed are manifests that only one of the two runs has read.
 	Added, Removed []string
-	// Changes are those of tools and rulesets of manifests that both have, each with the name of its manifest.
+	// Changes are the changes of tools and rulesets of manifests that both have, each with the name of its
+	// manifest.
 	Changes []ToolChange
-	// Rulesets are those that differ, or that one side lacks.
+	// Rulesets are the rulesets that differ, or that one side lacks.
 	Rulesets []Named
 	// Otherwise are tools with the same policy of which the ledger differs.
 	Otherwise []Named
@@ -31,7 +32,7 @@ type Named struct {
 	Name     string `json:"name"`
 }
 
-// ToolChange is the change of one tool.
+// ToolChange is the change of a tool.
 type ToolChange struct {
 	Manifest string
 	explain.Change
@@ -60,7 +61,7 @@ type past struct {
 
 func (e *earlier) close() { _ = e.file.Close() }
 
-// readEarlier reads where the manifests of a snapshot are. One that is damaged is no snapshot.
+// readEarlier reads where the manifests of a snapshot are. A damaged file is no snapshot.
 func readEarlier(name string) (*earlier, error) {
 	file, err := openRecord(name)
 	if err != nil {
@@ -102,7 +103,7 @@ type changed struct {
 	problem   error
 }
 
-// compare compares a manifest with that of the same place in the snapshot.
+// compare compares a manifest with the manifest of the same place in the snapshot.
 func (s *survey) compare(l *look) {
 	if s.since == nil || l.frame == nil {
 		return
@@ -143,7 +144,8 @@ func (c *changed) read(e *earlier, p past, l *look) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(after.tools)) {
-		if t := after.tools[name]; before.tools[name] != nil && before.tools[name].Policy == t.Policy && before.tools[name].needs != t.needs {
+		if t := after.tools[name]; before.tools[name] != nil && before.tools[name].Policy == t.Policy &&
+			before.tools[name].needs != t.needs {
 			c.otherwise = append(c.otherwise, Named{l.facts.Manifest.Path, name})
 		}
 	}
@@ -197,11 +199,13 @@ func sideOf(f *frame) (*side, error) {
 	return out, nil
 }
 
-// differing are the policies that the other side has otherwise, or not at all, and those of servers and their tools.
+// differing are the policies that the other side has otherwise, or not at all, and the policies of servers and their
+// tools.
 func (s *side) differing(other *side) []compare.Policy {
 	var out []compare.Policy
 	for _, name := range slices.Sorted(maps.Keys(s.parsed)) {
-		if t := other.tools[name]; t == nil || t.Policy != s.tools[name].Policy || t.Source != s.tools[name].Source || ofServer(s.parsed[name].Tool) {
+		if t := other.tools[name]; t == nil || t.Policy != s.tools[name].Policy || t.Source != s.tools[name].Source ||
+			ofServer(s.parsed[name].Tool) {
 			out = append(out, s.parsed[name])
 		}
 	}
@@ -211,7 +215,7 @@ func (s *side) differing(other *side) []compare.Policy {
 // ofServer reports whether a tool counts for what other tools of a server may do.
 func ofServer(t *ir.Tool) bool { return t.Server() || t.Source.Kind == ir.SourceMCP }
 
-// take adds the changes at one place.
+// take adds the changes at a place.
 func (s *Since) take(e *earlier, l *look) {
 	p, known := e.places[l.place]
 	switch {

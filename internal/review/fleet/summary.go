@@ -17,12 +17,13 @@ type Summary struct {
 	Medium    int `json:"medium"`
 	Low       int `json:"low"`
 	Live      int `json:"live"` // tools to which more can be granted while they run
-	// Sensitive are patterns of sensitive paths that grants reach, Outside the places beside the workspace that something is
-	// granted at, Changed those where anything may be written.
+	// Sensitive are patterns of sensitive paths that grants reach, Outside the places beside the workspace that
+	// something is granted at, Changed the places where anything may be written.
 	Sensitive []Count `json:"sensitive"`
 	Outside   []Count `json:"outside"`
 	Written   []Count `json:"written"`
-	// Networked is how many tools reach any host; Network and Listens are the rules, Accepts the gaps that policies accept.
+	// Networked is how many tools reach any host; Network and Listens are the rules, Accepts the gaps that policies
+	// accept.
 	Networked int       `json:"networked"`
 	Network   []Count   `json:"network"`
 	Listens   []Count   `json:"listens"`
@@ -137,7 +138,8 @@ func (s *Summary) tool(t *Tool) {
 	}
 }
 
-// places are the places beside the workspace, all or those where something may be written.
+// places are the places beside the workspace, all of them or only where something may be
+// written.
 func (t *Tool) places(written bool) []string {
 	var out []string
 	for _, p := range t.Outside {
@@ -153,7 +155,7 @@ func writes(word string) bool {
 	return ok && ir.Write.Has(c)
 }
 
-// risky are the tools of a risk or a higher one.
+// risky are the tools of a risk or a higher risk.
 func (f *Fleet) risky(least ir.Risk) []at {
 	var out []at
 	for i := range f.Manifests {

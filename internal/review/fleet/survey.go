@@ -20,10 +20,11 @@ import (
 type Request struct {
 	// Dirs are the directories that are searched.
 	Dirs []string
-	// Record is the file of the record, empty for none; Program is the hash of the program that reads and writes it, without
-	// which there is none either.
+	// Record is the file of the record, empty for none; Program is the hash of the program that reads and writes it,
+	// without which there is none either.
 	Record, Program string
-	// Snapshot is a file to write a record to for a later comparison; Since is the one of an earlier run. Either may be empty.
+	// Snapshot is a file to write a record to for a later comparison; Since is the record of an earlier run. Either may
+	// be empty.
 	Snapshot, Since string
 	// Backends are all that there are. With Compile, policies are compiled anew by them.
 	Backends []backends.Backend
@@ -39,12 +40,12 @@ type Fleet struct {
 	Foreign int
 	// Fresh is how many manifests were parsed, and not known by their hash.
 	Fresh int
-	// Answers are those other than no; Asked is how many policies were asked.
+	// Answers are the answers other than no; Asked is how many policies were asked.
 	Answers []Answered
 	Asked   int
 	Hosts   []*Held
 	Since   *Since // nil if nothing was compared
-	// KeepErr is why no record was written, nil if there is one or none was asked for.
+	// KeepErr is why no record was written, nil if there is a record or none was asked for.
 	KeepErr error
 }
 
@@ -74,7 +75,8 @@ func Survey(req *Request) (*Fleet, error) {
 			all, places = append(all, f), append(places, strconv.Itoa(i)+"/"+f.name)
 		}
 	}
-	s := &survey{req: req, fleet: &Fleet{Manifests: make([]Manifest, 0, len(all))}, record: &record{}, intern: map[string]string{}}
+	s := &survey{req: req, fleet: &Fleet{Manifests: make([]Manifest, 0, len(all))}, record: &record{},
+		intern: map[string]string{}}
 	if req.Record != "" {
 		s.record = open(req.Record, req.Program)
 		defer s.record.close()
@@ -198,7 +200,7 @@ func inParallel(n int, do func(i int)) {
 	tasks.Wait()
 }
 
-// take adds the facts that were found at one place to the result, in order.
+// take adds the facts that were found at a place to the result, in order.
 func (s *survey) take(l *look) error {
 	if l.facts == nil {
 		s.fleet.Foreign++
@@ -228,7 +230,8 @@ func (s *survey) take(l *look) error {
 	return err
 }
 
-// keep adds a manifest to the new record, which begins with the first one that is not in the old record.
+// keep adds a manifest to the new record, which begins with the first manifest that is not in the old
+// record.
 func (s *survey) keep(l *look) {
 	if s.req.Record == "" || s.req.Program == "" || s.fleet.KeepErr != nil {
 		return
@@ -250,7 +253,7 @@ func (s *survey) keep(l *look) {
 	}
 }
 
-// share has equal texts of tools be the same ones, and none be a part of the frame's.
+// share has equal texts of tools be the same texts, and none be a part of the frame's.
 func (s *survey) share(m *Manifest) {
 	one := func(text *string) {
 		if known, ok := s.intern[*text]; ok {

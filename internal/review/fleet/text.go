@@ -15,7 +15,8 @@ import (
 // Output is how a result is shown.
 type Output struct {
 	Style explain.Style
-	// Question is the question that the answers are about, nil for none. Risk is the least risk of the tools to list, 0 for none.
+	// Question is the question that the answers are about, nil for none. Risk is the least risk of the tools to list, 0
+	// for none.
 	Question *Question
 	Risk     ir.Risk
 	// Most is how many lines of each list are shown.
@@ -89,11 +90,13 @@ func (b *pageText) problems(f *Fleet, s Summary) {
 }
 
 func (b *pageText) summary(f *Fleet, s Summary) {
-	b.line("fleet", plural.Count(s.Manifests, "manifest")+", "+plural.Count(s.Tools, "tool")+not(s.Tools-s.Confined, "not started by accessc"))
+	b.line("fleet", plural.Count(s.Manifests, "manifest")+", "+plural.Count(s.Tools, "tool")+
+		not(s.Tools-s.Confined, "not started by accessc"))
 	if f.Foreign > 0 {
 		b.line("", plural.Count(f.Foreign, "file")+" of other programs named manifest.json, not looked at")
 	}
-	b.line("risk", fmt.Sprintf("high %s, medium %s, low %s%s", count(s.High), count(s.Medium), count(s.Low), not(s.Live, "may be granted more while they run")))
+	b.line("risk", fmt.Sprintf("high %s, medium %s, low %s%s", count(s.High), count(s.Medium), count(s.Low),
+		not(s.Live, "may be granted more while they run")))
 	b.counts("sensitive", s.Sensitive)
 	b.counts("outside", s.Outside)
 	b.counts("written", s.Written)
@@ -140,7 +143,8 @@ func (b *pageText) counts(head string, list []Count) {
 	}
 	rows := make([][]string, len(list))
 	for i, c := range list {
-		rows[i] = []string{c.Name, plural.Count(c.Tools, "tool"), "in " + plural.Count(c.Manifests, "manifest"), "such as " + c.First.Manifest + ": " + c.First.Name}
+		rows[i] = []string{c.Name, plural.Count(c.Tools, "tool"), "in " + plural.Count(c.Manifests, "manifest"),
+			"such as " + c.First.Manifest + ": " + c.First.Name}
 		if c.Tools == 1 {
 			rows[i] = []string{c.Name, "1 tool", "", c.First.Manifest + ": " + c.First.Name}
 		}
@@ -212,13 +216,15 @@ func (b *pageText) host(f *Fleet, h *Held) {
 	case len(h.Lacks) == 0:
 		b.line("", "holds the rules of all "+plural.Count(h.Tools, "tool"))
 	default:
-		b.line("", count(h.Stops)+" of "+plural.Count(h.Tools, "tool")+" not started here, unless these gaps are accepted")
+		b.line("", count(h.Stops)+" of "+plural.Count(h.Tools, "tool")+
+			" not started here, unless these gaps are accepted")
 	}
 	var rows [][]string
 	for _, l := range h.Lacks {
 		first := l.tools[0]
 		rows = append(rows, []string{
-			l.Gap, plural.Count(l.Count, "tool"), "such as " + f.Manifests[first.manifest].Path + ": " + f.tool(first).Name, l.Means,
+			l.Gap, plural.Count(l.Count, "tool"),
+			"such as " + f.Manifests[first.manifest].Path + ": " + f.tool(first).Name, l.Means,
 		})
 	}
 	if len(rows) > 0 {
@@ -269,7 +275,7 @@ func (b *pageText) since(s *Since) {
 	}
 }
 
-// directions counts the tools that may do more, and those that may do less.
+// directions counts the tools that may do more, and the tools that may do less.
 func (s *Since) directions() (more, less int) {
 	for _, c := range s.Changes {
 		if c.Verdict == compare.Widened || c.Verdict == compare.Changed {

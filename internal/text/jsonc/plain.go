@@ -4,9 +4,10 @@ package jsonc
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"unicode/utf8"
+
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // ErrJSON is the error about a text that is no document.
@@ -33,7 +34,7 @@ func Plain(doc []byte) ([]byte, error) {
 			comma = -1
 		}
 	}
-	if !utf8.Valid(out) || !json.Valid(out) {
+	if _, err := strictjson.Parse(string(out)); err != nil || !utf8.Valid(out) {
 		return nil, ErrJSON
 	}
 	return out, nil

@@ -1,10 +1,12 @@
 package jsonc
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // Node is a value of a document, with its place there.
@@ -18,7 +20,7 @@ type Node struct {
 	// Kind is '{', '[', '"', or the first character of another value.
 	Kind byte
 	// text is the value without comments.
-	text []byte
+	text string
 }
 
 // Parse reads a document. It is an error for a name to stand twice in one object: agents do not
@@ -28,63 +30,29 @@ func Parse(doc []byte) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := parser{text: text}
-	p.blanks()
-	root := p.value()
-	return root, p.twice
+	return node(strictjson.Raw(text).Value())
 }
 
-// parser reads valid JSON.
-type parser struct {
-	text  []byte
-	at    int
-	twice error
-}
-
-func (p *parser) blanks() {
-	for p.at < len(p.text) && isBlank(p.text[p.at]) {
-		p.at++
-	}
-}
-
-func (p *parser) value() *Node {
-	n := &Node{Begin: p.at, From: p.at, Kind: p.text[p.at]}
-	switch n.Kind {
-	case '{', '[':
-		p.container(n)
-	case '"':
-		p.at += text(p.text[p.at:])
-	default:
-		for p.at < len(p.text) && bytes.IndexByte([]byte(" \t\r\n,]}"), p.text[p.at]) < 0 {
-			p.at++
+// node is a value with all in it.
+func node(v strictjson.Value) (*Node, error) {
+	n := &Node{Begin: v.Index, From: v.Index, To: v.Index + len(v.Raw), Kind: v.Raw[0], text: v.Raw}
+	var err error
+	v.ForEach(func(key, value strictjson.Value) bool {
+		if n.Kind == '{' && n.Member(key.Str) != nil {
+			err = fmt.Errorf("found %q twice in one object", key.Str)
+			return false
 		}
-	}
-	n.To, n.text = p.at, p.text[n.From:p.at]
-	return n
-}
-
-// container reads both brackets and the items between them.
-func (p *parser) container(n *Node) {
-	p.at++
-	for p.blanks(); p.text[p.at] != '}' && p.text[p.at] != ']'; p.blanks() {
-		begin, key := p.at, ""
-		if n.Kind == '{' {
-			key = p.value().String()
-			p.blanks()
-			p.at++ // the colon
-			p.blanks()
-			if p.twice == nil && n.Member(key) != nil {
-				p.twice = fmt.Errorf("found %q twice in one object", key)
+		var item *Node
+		if item, err = node(value); err == nil {
+			item.Key = key.Str
+			if n.Kind == '{' {
+				item.Begin = key.Index
 			}
+			n.Items = append(n.Items, item)
 		}
-		item := p.value()
-		item.Begin, item.Key = begin, key
-		n.Items = append(n.Items, item)
-		if p.blanks(); p.text[p.at] == ',' {
-			p.at++
-		}
-	}
-	p.at++
+		return err == nil
+	})
+	return n, err
 }
 
 // Member is the member of a name, nil without one or where n is no object.
@@ -93,24 +61,21 @@ func (n *Node) Member(path ...string) *Node {
 		if n == nil || n.Kind != '{' {
 			return nil
 		}
-		var found *Node
-		for _, item := range n.Items {
-			if item.Key == key {
-				found = item
-			}
+		i := slices.IndexFunc(n.Items, func(item *Node) bool { return item.Key == key })
+		if i < 0 {
+			return nil
 		}
-		n = found
+		n = n.Items[i]
 	}
 	return n
 }
 
 // String is a text, empty for another value.
 func (n *Node) String() string {
-	var s string
-	if n != nil && n.Kind == '"' {
-		_ = json.Unmarshal(n.text, &s) // valid, as the document is
+	if n == nil {
+		return ""
 	}
-	return s
+	return strictjson.Raw(n.text).Value().Str
 }
 
 // True reports whether the value is true.
@@ -119,7 +84,7 @@ func (n *Node) True() bool { return n != nil && n.Kind == 't' }
 // Same reports whether a value equals that of a text of JSON.
 func (n *Node) Same(text []byte) bool {
 	var a, b any
-	return json.Unmarshal(n.text, &a) == nil && json.Unmarshal(text, &b) == nil && reflect.DeepEqual(a, b)
+	return json.Unmarshal([]byte(n.text), &a) == nil && json.Unmarshal(text, &b) == nil && reflect.DeepEqual(a, b)
 }
 
 // Children are the items of a value of a kind, none of another one.
@@ -131,4 +96,4 @@ func (n *Node) Children(kind byte) []*Node {
 }
 
 // Decode reads the value.
-func (n *Node) Decode(into any) error { return json.Unmarshal(n.text, into) }
+func (n *Node) Decode(into any) error { return json.Unmarshal([]byte(n.text), into) }

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 
+	"github.com/accessc/accessc/internal/text/strictjson"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -202,12 +202,12 @@ func TestFilter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := Filter(text, members["tools"], func(gjson.Result) bool { return true }); !bytes.Equal(all, text) {
+		if all := Filter(text, members["tools"], func(strictjson.Value) bool { return true }); !bytes.Equal(all, text) {
 			t.Fatalf("changed %s to %s", text, all)
 		}
 		var kept []any
 		i, drop := -1, rapid.IntRange(0, len(tools)).Draw(t, "drop")
-		out := Filter(text, members["tools"], func(gjson.Result) bool {
+		out := Filter(text, members["tools"], func(strictjson.Value) bool {
 			if i++; i == drop {
 				return false
 			}

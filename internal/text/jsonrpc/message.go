@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // The reasons why a line is not passed on.
@@ -28,9 +28,9 @@ type Message struct {
 	// Method is empty in an answer.
 	Method string
 	// Params and Result are the members of these names.
-	Params, Result gjson.Result
+	Params, Result strictjson.Value
 	// Value is the whole message.
-	Value gjson.Result
+	Value strictjson.Value
 }
 
 // Request reports whether the message asks for an answer.
@@ -57,20 +57,18 @@ func Parse(line []byte) (messages []Message, batch bool, err error) {
 		return nil, false, ErrReturn
 	case !utf8.Valid(text):
 		return nil, false, ErrText
-	case !json.Valid(text):
-		return nil, false, ErrJSON
-	case Deep(text):
-		return nil, false, ErrDeep
 	}
-	// The parser counts from the first character that is no blank.
-	blank := len(text) - len(bytes.TrimLeft(text, " \t"))
-	root := gjson.ParseBytes(text[blank:])
-	root.Index = blank
-	if !root.IsArray() {
+	root, err := strictjson.Parse(string(text))
+	switch {
+	case errors.Is(err, strictjson.ErrDeep):
+		return nil, false, ErrDeep
+	case err != nil:
+		return nil, false, ErrJSON
+	case !root.IsArray():
 		m, err := message(root)
 		return []Message{m}, false, err
 	}
-	for _, item := range items(root) {
+	for _, item := range root.Array() {
 		m, err := message(item)
 		if err != nil {
 			return nil, true, err
@@ -83,30 +81,7 @@ func Parse(line []byte) (messages []Message, batch bool, err error) {
 	return messages, true, nil
 }
 
-// maxDepth is how deep lists and objects may stand in each other. Each is read once for every one
-// around it.
-const maxDepth = 256
-
-// Deep reports whether valid JSON exceeds maxDepth.
-func Deep(text []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text) && depth <= maxDepth; i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return depth > maxDepth
-}
-
-func message(v gjson.Result) (Message, error) {
+func message(v strictjson.Value) (Message, error) {
 	m := Message{Value: v}
 	members, err := Members(v, "jsonrpc", "id", "method", "params", "result", "error")
 	if err != nil {
@@ -119,7 +94,7 @@ func message(v gjson.Result) (Message, error) {
 		m.ID = id.Raw
 	}
 	method, called := members["method"]
-	if called && (method.Type != gjson.String || method.Str == "") {
+	if called && (method.Type != strictjson.String || method.Str == "") {
 		return m, ErrShape
 	}
 	if strings.ContainsFunc(method.Str, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
@@ -131,13 +106,14 @@ func message(v gjson.Result) (Message, error) {
 
 // Members are the members of an object by name. It is an error for a value to be no object, for
 // a name to stand twice, and for one to differ from a known name in case alone.
-func Members(v gjson.Result, known ...string) (map[string]gjson.Result, error) {
+func Members(v strictjson.Value, known ...string) (map[string]strictjson.Value, error) {
 	if !v.IsObject() {
 		return nil, ErrShape
 	}
-	out := map[string]gjson.Result{}
+	out := map[string]strictjson.Value{}
 	var err error
-	each(v, func(key string, value gjson.Result) bool {
+	v.ForEach(func(member, value strictjson.Value) bool {
+		key := member.Str
 		if _, twice := out[key]; twice {
 			err = fmt.Errorf("found %q twice in one object", key)
 		}
@@ -155,22 +131,22 @@ func Members(v gjson.Result, known ...string) (map[string]gjson.Result, error) {
 // Strings calls visit for every string in a value, with the name of the member that it stands
 // in, and for the names of members themselves. It is an error for a name to stand twice in one
 // object.
-func Strings(v gjson.Result, name string, visit func(name, text string)) error {
+func Strings(v strictjson.Value, name string, visit func(name, text string)) error {
 	switch {
-	case v.Type == gjson.String:
+	case v.Type == strictjson.String:
 		visit(name, v.Str)
 	case v.IsArray():
-		for _, item := range items(v) {
+		for _, item := range v.Array() {
 			if err := Strings(item, name, visit); err != nil {
 				return err
 			}
 		}
 	case v.IsObject():
 		_, err := Members(v)
-		each(v, func(key string, value gjson.Result) bool {
+		v.ForEach(func(member, value strictjson.Value) bool {
 			if err == nil {
-				visit("", key)
-				err = Strings(value, key, visit)
+				visit("", member.Str)
+				err = Strings(value, member.Str, visit)
 			}
 			return err == nil
 		})
@@ -179,23 +155,8 @@ func Strings(v gjson.Result, name string, visit func(name, text string)) error {
 	return nil
 }
 
-// items are the elements of an array.
-func items(v gjson.Result) []gjson.Result {
-	var out []gjson.Result
-	each(v, func(_ string, value gjson.Result) bool {
-		out = append(out, value)
-		return true
-	})
-	return out
-}
-
-// each visits the elements of an array or object, with their places in the line.
-func each(v gjson.Result, visit func(key string, value gjson.Result) bool) {
-	v.ForEach(func(key, value gjson.Result) bool { return visit(key.Str, value) })
-}
-
 // Replace returns a line in which other text stands for a value of it.
-func Replace(line []byte, v gjson.Result, with []byte) []byte {
+func Replace(line []byte, v strictjson.Value, with []byte) []byte {
 	out := make([]byte, 0, len(line)-len(v.Raw)+len(with))
 	out = append(out, line[:v.Index]...)
 	out = append(out, with...)
@@ -204,8 +165,8 @@ func Replace(line []byte, v gjson.Result, with []byte) []byte {
 
 // Filter returns a line in which an array of it has those elements alone that keep accepts. It
 // returns the line itself where keep accepts all.
-func Filter(line []byte, array gjson.Result, keep func(gjson.Result) bool) []byte {
-	all := items(array)
+func Filter(line []byte, array strictjson.Value, keep func(strictjson.Value) bool) []byte {
+	all := array.Array()
 	var kept []string
 	for _, item := range all {
 		if keep(item) {

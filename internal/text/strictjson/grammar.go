@@ -1,6 +1,11 @@
 package strictjson
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // The grammar of JSON (RFC 8259, sections 2 to 7). Each function begins at the place of the decoder and leaves it behind the
 // text that it read.
@@ -50,8 +55,9 @@ func (d *decoder) pass() {
 // each passes a list or object by, whose bracket comes next, and calls read at each of its members until a mistake.
 func (d *decoder) each(read func()) {
 	last := d.data[d.at] + 2 // the bracket that ends it, in ASCII
-	if d.deep++; d.deep > maxDepth {
-		d.refuse("more than %d lists and objects in each other", maxDepth)
+	if d.deep++; d.deep > d.deepest {
+		d.refuse("more than %d lists and objects in each other", d.deepest)
+		return
 	}
 	d.at++
 	if d.next() != last {
@@ -79,18 +85,20 @@ func (d *decoder) members(read func(name string)) {
 }
 
 // name reads the name of a member, and the colon behind it.
-func (d *decoder) name() string {
+func (d *decoder) name() string { return d.key().Str }
+
+func (d *decoder) key() Value {
 	if d.next() != '"' {
 		d.malformed()
-		return ""
+		return Value{}
 	}
-	name := d.text()
+	key := d.here()
 	if d.next() != ':' {
 		d.malformed()
-		return ""
+		return Value{}
 	}
 	d.at++
-	return name
+	return key
 }
 
 // quoted reads a string, whose quote comes next. It returns the text between the quotes, and whether that has escapes.
@@ -111,6 +119,49 @@ func (d *decoder) quoted() (text string, escapes bool) {
 		}
 		at, escapes = at+n, true
 	}
+}
+
+// text reads the next value, a string, and returns its text.
+func (d *decoder) text() string {
+	text, escapes := d.quoted()
+	if !escapes {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for at := 0; at < len(text); {
+		i := strings.IndexByte(text[at:], '\\')
+		if i < 0 {
+			i = len(text) - at
+		}
+		out, at = append(out, text[at:at+i]...), at+i
+		if at < len(text) {
+			r, n := character(text[at:])
+			out, at = utf8.AppendRune(out, r), at+n
+		}
+	}
+	return string(out)
+}
+
+// character is the character of the escape that a text begins with, and the length of that: of two escapes where they
+// are a pair of surrogates (RFC 8259, section 7). A lone surrogate is none, and U+FFFD stands for it.
+func character(text string) (rune, int) {
+	if text[1] != 'u' {
+		return rune("\"\\/\b\f\n\r\t"[strings.IndexByte(`"\/bfnrt`, text[1])]), 2
+	}
+	unit := func(escape string) rune {
+		n, _ := strconv.ParseUint(escape[2:6], 16, 16)
+		return rune(n)
+	}
+	r := unit(text)
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if strings.HasPrefix(text[6:], `\u`) {
+		if pair := utf16.DecodeRune(r, unit(text[6:])); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return utf8.RuneError, 6
 }
 
 // escape is the length of the escape that a text begins with, 0 if it begins with none.

@@ -1,15 +1,14 @@
-// Package strictjson reads a JSON document into a value: every member must be a field of it,
-// spelled as in its tag and present at most once, and nothing may follow the document.
+// Package strictjson reads JSON. Unmarshal reads a document into a value of Go: every member must be a field of it,
+// spelled as in its tag and present at most once, and nothing may follow the document. Parse reads a document whose
+// members are not known in advance, such as a message that is passed on byte by byte: its values know their places.
 //
-// It is for documents that are read at the start of a tool. encoding/json prepares itself for
-// every type that it meets, for reading and for writing, which takes a short process longer
-// than the rest of its work on a document. Documents that both accept give equal values; this
-// package refuses more (numbers with fractions, names in another case, text that is not UTF-8). The members of an embedded
-// struct are those of the struct around it.
+// It is for documents that are read at the start of a tool. encoding/json prepares itself for every type that it meets,
+// for reading and for writing, which takes a short process longer than the rest of its work on a document. Documents
+// that both accept give equal values; Unmarshal refuses more (numbers with fractions, names in another case, text that
+// is not UTF-8). The members of an embedded struct are those of the struct around it.
 package strictjson
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -17,8 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/tidwall/gjson"
 )
 
 // maxDepth bounds the nesting of lists and objects. Reading calls itself for each.
@@ -42,19 +39,12 @@ type Raw string
 
 // Unmarshal reads the value as the function does.
 func (r Raw) Unmarshal(to any) error {
-	d := decoder{data: string(r), fields: map[reflect.Type][]field{}}
+	d := decoder{data: string(r), deepest: maxDepth, fields: map[reflect.Type][]field{}}
 	d.value(reflect.ValueOf(to).Elem())
 	if d.next(); d.at < len(d.data) {
 		d.malformed()
 	}
 	return d.err
-}
-
-// Header returns the members "format", "format_version" and "form" of a document, also of one
-// that Unmarshal refuses.
-func Header(data []byte) (format string, version int, form string) {
-	r := gjson.GetManyBytes(data, "format", "format_version", "form") // the first of each, without a copy of the document
-	return r[0].String(), int(r[1].Int()), r[2].String()
 }
 
 // decoder reads a document once, from its beginning to its end, and finds out on the way whether it is one. It keeps the
@@ -64,6 +54,8 @@ type decoder struct {
 	at   int    // at most the length of data
 	deep int    // lists and objects around the place
 	err  error
+	// deepest bounds deep.
+	deepest int
 	// fields are the names of the fields of each struct that was met.
 	fields map[reflect.Type][]field
 }
@@ -113,20 +105,6 @@ func (d *decoder) value(v reflect.Value) {
 	default:
 		d.refuse("%.40s where %s should be", d.raw(), t)
 	}
-}
-
-// text returns the next value, a string. Surrogates, paired or lone, are left to encoding/json.
-func (d *decoder) text() string {
-	from := d.at
-	text, escapes := d.quoted()
-	if !escapes {
-		return text
-	}
-	quoted, s := d.data[from:d.at], ""
-	if (strings.Contains(quoted, `\ud`) || strings.Contains(quoted, `\uD`)) && json.Unmarshal([]byte(quoted), &s) == nil {
-		return s
-	}
-	return gjson.Parse(quoted).Str
 }
 
 func (d *decoder) object(v reflect.Value) {

@@ -154,6 +154,10 @@ func TestDepth(t *testing.T) {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
+	// Nothing is read deeper, or the stack of a thread would end.
+	if err := strictjson.Unmarshal([]byte(strings.Repeat("[", 16<<20)), new(strictjson.Raw)); err == nil {
+		t.Error("a text of brackets is read")
+	}
 }
 
 // FuzzUnmarshal: documents that both accept give equal values, and documents that encoding/json

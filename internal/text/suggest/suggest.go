@@ -1,4 +1,4 @@
-// Package suggest finds the word that was probably meant by a misspelt one.
+// Package suggest finds the word that was probably meant by a misspelt word.
 package suggest
 
 import "strings"

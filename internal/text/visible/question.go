@@ -10,7 +10,8 @@ import (
 // blanks, or of enough characters, could put a text of its own at the left edge, where accessc's stand.
 
 const (
-	// longestName is how many characters of a name a question shows; of longer ones the beginning and the end.
+	// longestName is how many characters of a name a question shows; of longer names the beginning and the
+	// end.
 	longestName = 400
 	nameStart   = 200
 	nameEnd     = 150
@@ -97,7 +98,7 @@ func blanks(s string) string {
 	return b.String()
 }
 
-// further begins the lines that continue one of a question.
+// further begins the lines that continue a line of a question.
 const further = "      … " // of less than half of the columns, so that each line takes some of the rest
 
 // Question is Lines for a question on a terminal that is so many columns wide: accessc itself begins the new lines, so
@@ -118,7 +119,8 @@ func Question(s string, columns int) string {
 	return strings.Join(out, "\n")
 }
 
-// split divides a line before what has no room in so many columns, at a blank if there is one in its second half.
+// split divides a line before the part that has no room in so many columns, at a blank if its second half has
+// a blank.
 func split(line string, most int) (head, rest string) {
 	used, blank := 0, 0
 	for i, r := range line {

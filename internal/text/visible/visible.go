@@ -1,4 +1,4 @@
-// Package visible escapes characters that a reader does not see: those that move a cursor,
+// Package visible escapes characters that a reader does not see: characters that move a cursor,
 // colour or title a terminal, reverse the direction of a line, or have no width. Names of files
 // and texts of configurations may contain any of them, and a reviewer must see all of the text,
 // in its order.
@@ -23,7 +23,8 @@ import (
 // bidirectional characters, blanks other than the space, and what has no width of its own or is
 // drawn as nothing.
 func Hidden(r rune) bool {
-	return !unicode.IsPrint(r) || r >= utf8.RuneSelf && unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
+	return !unicode.IsPrint(r) || r >= utf8.RuneSelf &&
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
 }
 
 // blank are the symbols that are drawn as nothing although Unicode does not say that they may be
@@ -57,8 +58,8 @@ func Text(s string) string {
 func Lines(s string) string { return string(Bytes([]byte(s))) }
 
 // Message is Lines for a message: further lines are indented, since names may contain line
-// breaks, and the text behind one must not pass for a message of its own. Blanks that would fill the first line are
-// escaped.
+// breaks, and the text behind a break must not pass for a message of its own. Blanks that would fill the first line
+// are escaped.
 func Message(s string) string {
 	lines := strings.Split(Lines(s), "\n")
 	lines[0] = filling(lines[0])
@@ -85,7 +86,7 @@ type Writer struct {
 	rest []byte
 }
 
-// NewWriter returns a writer to another one. With color, the sequences of palette pass.
+// NewWriter returns a writer to another writer. With color, the sequences of palette pass.
 func NewWriter(to io.Writer, color bool) *Writer { return &Writer{to: to, color: color} }
 
 // Color sets whether sequences of the palette pass from now on.
@@ -186,7 +187,7 @@ func escape(out []byte, r rune) []byte {
 var palette = []string{"0", "1", "2", "31", "32", "33", "34", "36", "1;31", "1;33"}
 
 // sequence is the length of a sequence of the palette that data begins with. more says that
-// data may be the beginning of one.
+// data may be the beginning of a sequence.
 func sequence(data []byte) (n int, more bool) {
 	for _, p := range palette {
 		whole := "\x1b[" + p + "m"

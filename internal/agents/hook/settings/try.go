@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 
-	"github.com/tidwall/gjson"
+	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
 // Sample is an event to ask the hook about.
@@ -67,14 +67,15 @@ func marshal(v any) []byte {
 // Refused reads an answer: the status and the output of the hook. An answer of another form is no
 // answer.
 func (a *Agent) Refused(status int, out []byte) (refused, answered bool) {
+	answer, err := strictjson.Parse(string(out))
 	switch {
 	case status == 2:
 		return true, true
-	case status != 0 || len(out) > 0 && !gjson.ValidBytes(out):
+	case status != 0 || len(out) > 0 && err != nil:
 		return false, false
 	}
-	for _, path := range []string{"decision", "permission", "permissionDecision", "hookSpecificOutput.permissionDecision"} {
-		if v := gjson.GetBytes(out, path).Str; v == "deny" || v == "block" {
+	for _, way := range [][]string{{"decision"}, {"permission"}, {"permissionDecision"}, {"hookSpecificOutput", "permissionDecision"}} {
+		if v := answer.Get(way...).Str; v == "deny" || v == "block" {
 			return true, true
 		}
 	}

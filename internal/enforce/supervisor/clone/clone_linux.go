@@ -15,7 +15,7 @@ type Task struct {
 	// and may reach only data that its owner keeps alive.
 	Run func(unsafe.Pointer)
 	Arg unsafe.Pointer
-	// Flags are those of clone(2), with the signal that tells this process of the end.
+	// Flags are the flags of clone(2), with the signal that tells this process of the end.
 	Flags uintptr
 	// PIDFD, if not nil, receives a descriptor of the clone (CLONE_PIDFD, Linux 5.2).
 	PIDFD *int32

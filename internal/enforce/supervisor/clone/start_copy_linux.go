@@ -17,7 +17,8 @@ const Shares = false
 //go:norace
 //go:noinline
 func (t *Task) start() (uintptr, syscall.Errno) {
-	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, t.Flags&^unix.CLONE_VM, 0, uintptr(unsafe.Pointer(t.PIDFD)), 0, 0, 0)
+	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, t.Flags&^unix.CLONE_VM, 0,
+		uintptr(unsafe.Pointer(t.PIDFD)), 0, 0, 0)
 	if e == 0 && pid == 0 {
 		t.Run(t.Arg)
 	}

@@ -37,7 +37,7 @@ import (
 // Tag is the build tag of programs that can be held.
 const Tag = "accessc_points"
 
-// A Holder has the processes that may be held for one test.
+// A Holder has the processes that may be held for a test.
 type Holder struct {
 	socket  int
 	address string
@@ -51,24 +51,24 @@ type Holder struct {
 // A Stop is a place at which processes are held.
 type Stop struct {
 	name points.Name
-	// of is what those are about that are held, empty for anything.
+	// of is what the held calls are about, empty for anything.
 	of string
 	h  *Holder
-	// come has those that are held, in the order in which they came.
+	// come has the held calls, in the order in which they came.
 	come chan *One
 	// one, if set, has only the first of all held.
 	one  bool
 	held []*One
 }
 
-// A One is one call of Reach that is held.
+// A One is a call of Reach that is held.
 type One struct {
 	conn int
 	id   uint64
 	once sync.Once
 }
 
-// maxHeld bounds those that are held at one place at a time, pathMax what they are about.
+// maxHeld bounds the calls that are held at one place at a time, pathMax what they are about.
 const (
 	maxHeld = 1 << 10
 	pathMax = 4096
@@ -133,7 +133,8 @@ func (h *Holder) accept() {
 	}
 }
 
-// serve holds those of a process that reach a place at which the test holds, and lets others go on.
+// serve holds the calls of a process that reach a place at which the test holds, and lets others go
+// on.
 func (h *Holder) serve(conn int) {
 	buf := make([]byte, 2*pathMax)
 	for {
@@ -203,10 +204,11 @@ func (s *Stop) Reached(t testing.TB) *One {
 	return one
 }
 
-// Passed reports whether nobody is held at the place, beyond those that Reached has returned.
+// Passed reports whether no call is held at the place, beyond the calls that Reached has
+// returned.
 func (s *Stop) Passed() bool { return len(s.come) == 0 }
 
-// Open lets those go on that are held, and holds nobody there any more.
+// Open lets the held calls go on, and holds no further calls there.
 func (s *Stop) Open() {
 	s.h.mu.Lock()
 	if s.h.at[s.name] == s {
@@ -219,7 +221,7 @@ func (s *Stop) Open() {
 	}
 }
 
-// Release lets one go on.
+// Release lets a call go on.
 func (o *One) Release() {
 	o.once.Do(func() {
 		_, _ = unix.Write(o.conn, binary.LittleEndian.AppendUint64(nil, o.id))

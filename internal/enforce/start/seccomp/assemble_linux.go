@@ -1,9 +1,8 @@
-package start
+package seccomp
 
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -43,33 +42,29 @@ func errno(name string) (number uint32, ok bool) {
 	return 0, false
 }
 
-// rules are the parts of a seccomp program: the blocks, then the traps.
-type rules struct {
-	blocks []landlock.Block
-	traps  []landlock.Trap
-}
-
-// assemble turns the rules of a start into a seccomp program. Calls of another
+// Assemble turns the rules of a start into a seccomp program. Calls of another
 // architecture are refused altogether: their numbers mean other calls. A call that no
 // group of the closed list allows ends in ENOSYS, as on a kernel that does not have it.
-func assemble(r rules, abi int) ([]unix.SockFilter, error) {
+func Assemble(r Rules, abi int) ([]unix.SockFilter, error) {
 	table, err := r.tests(abi, func(uint32) unix.SockFilter { return end(unix.SECCOMP_RET_USER_NOTIF) })
 	return program(table.segments(others)), err
 }
 
-// divide turns the rules into two programs that together say the same as one: of several filters the kernel takes
+// Divide turns the rules into two programs that together say the same as one: of several filters the kernel takes
 // the strictest answer, and to refuse is stricter than to ask (seccomp(2)). The first has the blocks and the closed
 // list, the second the traps.
 // See decision D104.
-func divide(r rules, abi int) (blocks, traps []unix.SockFilter, err error) {
+func Divide(r Rules, abi int) (blocks, traps []unix.SockFilter, err error) {
 	first, err := r.tests(abi, func(nr uint32) unix.SockFilter {
 		if isAllowed(nr) {
 			return unix.SockFilter{}
 		}
 		return allow[0]
 	})
-	second, err2 := rules{traps: r.traps}.tests(abi, func(uint32) unix.SockFilter { return end(unix.SECCOMP_RET_USER_NOTIF) })
-	return program(first.segments(others)), program(second.segments(func(uint32) []unix.SockFilter { return allow })), errors.Join(err, err2)
+	notify := func(uint32) unix.SockFilter { return end(unix.SECCOMP_RET_USER_NOTIF) }
+	second, err2 := Rules{Traps: r.Traps}.tests(abi, notify)
+	trapping := program(second.segments(func(uint32) []unix.SockFilter { return allow }))
+	return program(first.segments(others)), trapping, errors.Join(err, err2)
 }
 
 // program puts the test of the architecture before the segments.
@@ -93,9 +88,9 @@ func others(nr uint32) []unix.SockFilter {
 }
 
 // tests are those of the rules. trapped is the answer to a trapped call; one of zeros leaves the trap out.
-func (r rules) tests(abi int, trapped func(nr uint32) unix.SockFilter) (tests, error) {
+func (r Rules) tests(abi int, trapped func(nr uint32) unix.SockFilter) (tests, error) {
 	table := make(tests, 64*len(allowed))
-	for _, b := range r.blocks {
+	for _, b := range r.Blocks {
 		if abi < b.From || b.To != 0 && abi > b.To {
 			continue
 		}
@@ -107,7 +102,7 @@ func (r rules) tests(abi int, trapped func(nr uint32) unix.SockFilter) (tests, e
 			return nil, err
 		}
 	}
-	for _, t := range r.traps {
+	for _, t := range r.Traps {
 		if err := table.add(t.Syscalls, t.When, trapped); err != nil {
 			return nil, err
 		}
@@ -224,131 +219,4 @@ func search(p []unix.SockFilter, s []segment) []unix.SockFilter {
 		p = slices.Insert(p, at+1, skip(low))
 	}
 	return search(p, s[half:])
-}
-
-// conditions compiles tests that fall through when all are true and otherwise jump behind the
-// action.
-func conditions(cs []landlock.Condition) ([]unix.SockFilter, error) {
-	compiled := make([][]unix.SockFilter, len(cs))
-	// behind is the number of instructions of later tests, and the return, that follow.
-	behind := 1
-	for i := len(cs) - 1; i >= 0; i-- {
-		t, err := condition(cs[i], behind)
-		if err != nil {
-			return nil, err
-		}
-		compiled[i] = t
-		behind += len(t)
-	}
-	if behind > 200 {
-		return nil, errors.New("the filter has too many conditions on one call")
-	}
-	if len(cs) == 1 {
-		return compiled[0], nil
-	}
-	return slices.Concat(compiled...), nil
-}
-
-// condition compiles one test. out is the distance from its end to behind the action.
-func condition(c landlock.Condition, out int) ([]unix.SockFilter, error) {
-	if c.Arg < 0 || c.Arg > 5 {
-		return nil, fmt.Errorf("the filter looks at argument %d", c.Arg)
-	}
-	// One of the three lists has items. The memory is for lists of today's length.
-	var known [96]uint32
-	named, err := values(known[:0], c.In, c.NotIn, c.AnyBit)
-	if err != nil {
-		return nil, err
-	}
-	low := uint32(offArgs + 8*c.Arg)
-	switch {
-	case c.NonZero:
-		return []unix.SockFilter{
-			load(low), jump(unix.BPF_JEQ, 0, 0, 2),
-			load(low + 4), jump(unix.BPF_JEQ, 0, out, 0),
-		}, nil
-	case len(c.AnyBit) > 0:
-		var any uint32
-		for _, b := range named[len(c.In)+len(c.NotIn):] {
-			any |= b
-		}
-		return []unix.SockFilter{load(low), jump(unix.BPF_JSET, any, 0, out)}, nil
-	case len(c.In) > 0:
-		return member(low, c.Mask, named[:len(c.In)], out, true), nil
-	case len(c.NotIn) > 0:
-		return member(low, c.Mask, named, out, false), nil
-	default:
-		return nil, errors.New("the filter has a condition without a test")
-	}
-}
-
-// values appends the values of named constants.
-func values(out []uint32, lists ...[]string) ([]uint32, error) {
-	for _, names := range lists {
-		for _, n := range names {
-			v, ok := landlock.Constant(n)
-			if !ok {
-				return nil, fmt.Errorf("the filter has the constant %q, which this loader does not know", n)
-			}
-			out = append(out, v)
-		}
-	}
-	return out, nil
-}
-
-// member tests whether an argument is one of some values, which it sorts; want says which answer makes the
-// condition true. Values that follow each other are one range: each test is an instruction for the kernel to
-// translate at every start, and for the tool to pass.
-// See decision D104.
-func member(arg, mask uint32, values []uint32, out int, want bool) []unix.SockFilter {
-	slices.Sort(values)
-	left := 0 // instructions of the ranges that are still to come
-	for first, last := range ranges(values) {
-		left += length(first, last)
-	}
-	t := append(make([]unix.SockFilter, 0, 2+left), load(arg))
-	if mask != 0 {
-		t = append(t, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask})
-	}
-	is, not := 0, out // how far behind the last test
-	if !want {
-		is, not = out, 0
-	}
-	for first, last := range ranges(values) {
-		left -= length(first, last)
-		next := 0 // for a value above the range
-		if left == 0 {
-			next = not
-		}
-		if first == last {
-			t = append(t, jump(unix.BPF_JEQ, first, left+is, next))
-			continue
-		}
-		t = append(t, jump(unix.BPF_JGE, first, 0, left+1+not), jump(unix.BPF_JGT, last, next, left+is))
-	}
-	return t
-}
-
-// length is the number of instructions that tell whether a value is in a range.
-func length(first, last uint32) int {
-	if first == last {
-		return 1
-	}
-	return 2
-}
-
-// ranges yields the first and the last of sorted values that follow each other, for each such run.
-func ranges(sorted []uint32) iter.Seq2[uint32, uint32] {
-	return func(yield func(first, last uint32) bool) {
-		for from := 0; from < len(sorted); {
-			to := from + 1
-			for to < len(sorted) && sorted[to]-sorted[to-1] <= 1 {
-				to++
-			}
-			if !yield(sorted[from], sorted[to-1]) {
-				return
-			}
-			from = to
-		}
-	}
 }

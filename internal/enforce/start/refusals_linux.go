@@ -9,16 +9,21 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
 
-// sayRefused keeps the refusals of a run that has ended, and prints the first of them after a
+// refusals are what accessc denials shows of a run.
+type refusals struct {
+	*run
+	program *program
+}
+
+// say keeps the refusals of a run that has ended, and prints the first of them after a
 // failed run and their number after any other.
 // See decision D175.
-func (r *run) sayRefused(log *denial.Log, status syscall.WaitStatus, ended time.Time) {
+func (r *refusals) say(log *denial.Log, status syscall.WaitStatus, ended time.Time) {
 	show := "accessc denials"
 	if r.req.Named && r.spec.Tool != "" {
 		show += " " + visible.Text(r.spec.Tool)
@@ -41,9 +46,8 @@ func (r *run) sayRefused(log *denial.Log, status syscall.WaitStatus, ended time.
 // sayUnseen says of a tool that has failed, and was refused nothing that this process knows of, that the kernel may
 // have refused something by itself.
 // See decision D63.
-func (r *run) sayUnseen(status syscall.WaitStatus) {
-	const shells = 128 // from here on a shell says by which signal a program has ended
-	if r.req.Again == "" || r.req.Trace || !status.Exited() || status.ExitStatus() > shells {
+func (r *refusals) sayUnseen(status syscall.WaitStatus) {
+	if r.req.Again == "" || r.traced || !status.Exited() || status.ExitStatus() > shellSignal {
 		return
 	}
 	why := "the kernel alone confines it, so accessc saw no refusal"
@@ -57,12 +61,9 @@ func (r *run) sayUnseen(status syscall.WaitStatus) {
 		visible.Text(r.spec.Tool), status.ExitStatus(), why, visible.Text(r.req.Again))
 }
 
-// reading are the rights with which a tool could read a file.
-func reading() uint64 { return landlock.FSMask([]landlock.Right{landlock.ReadFile, landlock.ReadDir}) }
-
 // keep puts the refusals of the run in place of those of the tool's run before, where the tool
 // can neither read nor change them.
-func (r *run) keep(log *denial.Log, status syscall.WaitStatus, ended time.Time) error {
+func (r *refusals) keep(log *denial.Log, status syscall.WaitStatus, ended time.Time) error {
 	if !r.supervised {
 		return os.ErrInvalid
 	}
@@ -71,7 +72,7 @@ func (r *run) keep(log *denial.Log, status syscall.WaitStatus, ended time.Time) 
 		return err
 	}
 	k := r.about(file)
-	k.Status, k.Traced = exitStatus(status), r.req.Trace
+	k.Status, k.Traced = exitStatus(status), r.traced
 	text := log.Keep(k, ended)
 	if log.Total() == 0 && overwritten(file, text) {
 		return nil
@@ -80,17 +81,17 @@ func (r *run) keep(log *denial.Log, status syscall.WaitStatus, ended time.Time) 
 }
 
 // about is the tool of a run, whose refusals a file keeps.
-func (r *run) about(file string) denial.Kept {
+func (r *refusals) about(file string) denial.Kept {
 	// The file of no tool is that of commands without a name (userdir.Dir.Denials).
-	k := denial.Kept{Tool: r.spec.Tool, Unnamed: filepath.Base(file) == ".json", Given: r.req.Program != "" || len(r.req.Args) > 0}
-	if k.Given {
-		k.GivenCommand = r.command()
+	k := denial.Kept{Tool: r.spec.Tool, Unnamed: filepath.Base(file) == ".json"}
+	if k.Given = r.req.Program != "" || len(r.req.Args) > 0; k.Given {
+		k.GivenCommand = r.program.command()
 	}
 	return k
 }
 
 // kept is the file that keeps the refusals of the tool's last run, in a directory that is there.
-func (r *run) kept() (string, error) {
+func (r *refusals) kept() (string, error) {
 	if r.req.Denials == "" {
 		return "", os.ErrInvalid
 	}
@@ -157,7 +158,7 @@ func overwritten(file string, text []byte) bool {
 // unwatched notes that nothing watches this run, in place of the refusals of an earlier one: they
 // would be taken for those of this run, or those of another tool would.
 // See decision D175.
-func (r *run) unwatched() {
+func (r *refusals) unwatched() {
 	file, err := r.kept()
 	if err == nil {
 		if text := denial.Unseen(r.about(file), time.Now()); !overwritten(file, text) {
@@ -167,13 +168,4 @@ func (r *run) unwatched() {
 	if err != nil && r.req.Denials != "" {
 		_ = os.Remove(r.req.Denials)
 	}
-}
-
-// exitStatus is the status of a run as a shell gives it.
-func exitStatus(status syscall.WaitStatus) int {
-	if status.Signaled() {
-		const shells = 128
-		return shells + int(status.Signal())
-	}
-	return status.ExitStatus()
 }

@@ -1,4 +1,4 @@
-package start
+package seccomp
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ func TestBlocksOfLevels(t *testing.T) {
 	for _, b := range []landlock.Block{{To: 2}, {From: 3}, {From: 2, To: 4}, {}} {
 		b.Errno, b.Syscalls = "EACCES", []string{"fsync"}
 		for abi := 1; abi <= 6; abi++ {
-			table, err := rules{blocks: []landlock.Block{b}}.tests(abi,
+			table, err := Rules{Blocks: []landlock.Block{b}}.tests(abi,
 				func(uint32) unix.SockFilter { return unix.SockFilter{} })
 			if err != nil {
 				t.Fatal(err)
@@ -35,8 +35,8 @@ func TestManyConditions(t *testing.T) {
 		{Arg: 4, Mask: 3, In: []string{"O_WRONLY", "O_RDWR"}},
 	}
 	for n := range len(one) {
-		r := rules{blocks: []landlock.Block{{Errno: "EACCES", Syscalls: []string{"fsync"}, When: one[:n+1]}}}
-		filter, err := assemble(r, 1)
+		r := Rules{Blocks: []landlock.Block{{Errno: "EACCES", Syscalls: []string{"fsync"}, When: one[:n+1]}}}
+		filter, err := Assemble(r, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package start
+package seccomp
 
 import (
 	"slices"
@@ -16,15 +16,16 @@ type numbered struct {
 // number returns the number of a system call, and false where this architecture has no
 // call of that name.
 func number(name string) (uint32, bool) {
-	i, ok := slices.BinarySearchFunc(sysno[:], name, func(n numbered, name string) int { return strings.Compare(n.name, name) })
+	by := func(n numbered, name string) int { return strings.Compare(n.name, name) }
+	i, ok := slices.BinarySearchFunc(sysno[:], name, by)
 	if !ok {
 		return 0, false
 	}
 	return sysno[i].nr, true
 }
 
-// callNames returns the names of the system calls by number.
-func callNames() map[uint32]string {
+// CallNames returns the names of the system calls by number.
+func CallNames() map[uint32]string {
 	out := make(map[uint32]string, len(sysno))
 	for _, n := range sysno {
 		out[n.nr] = n.name

@@ -2,14 +2,11 @@ package start
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"path"
 	"runtime"
 	"slices"
 	"strconv"
@@ -22,7 +19,6 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/bubblewrap"
-	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/internal/enforce/supervisor"
 	"github.com/accessc/accessc/internal/process/points"
@@ -32,8 +28,8 @@ import (
 // byWrapper is how bubblewrap meets requirements: without a supervisor.
 var byWrapper = means{unsupervised, mounts.Sentences, lastLevel}
 
-// UnmetWrapped returns the requirements of a policy that a start by bubblewrap does not meet here, and those of them that the policy
-// accepts. data is the resolved artifact. An error says why no tool starts by this artifact.
+// UnmetWrapped returns the requirements of a policy that a start by bubblewrap does not meet here, and those of them
+// that the policy accepts. data is the resolved artifact. An error says why no tool starts by this artifact.
 func UnmetWrapped(data []byte) (gaps []Gap, accepted []string, err error) {
 	spec, _, err := wrapping(data)
 	if err != nil {
@@ -94,8 +90,9 @@ func Wrap(req Request, data []byte) error {
 	return nil
 }
 
-// refuseDirectories returns an error if a descriptor that the tool gets is a directory. The kernel looks names up from it
-// in the mounts of this process, where nothing is covered, and Landlock is not there to judge them. See decision D256.
+// refuseDirectories returns an error if a descriptor that the tool gets is a directory. The kernel looks names up from
+// it in the mounts of this process, where nothing is covered, and Landlock is not there to judge them.
+// See decision D256.
 func refuseDirectories(fds ...int) error {
 	for number, fd := range fds {
 		var st unix.Stat_t
@@ -182,14 +179,8 @@ func (w *wrapped) run() (int, error) {
 		return shellSignal + int(unix.SIGKILL), nil
 	}
 	status, _ := state.Sys().(syscall.WaitStatus)
-	if status.Signaled() {
-		return shellSignal + int(status.Signal()), nil
-	}
-	return status.ExitStatus(), nil
+	return exitStatus(status), nil
 }
-
-// shellSignal is added to the number of the signal that ended a tool.
-const shellSignal = 128
 
 // entered says whether the tool has started, from the report of the process that becomes it.
 func entered(said string) error {
@@ -204,142 +195,6 @@ func entered(said string) error {
 	default:
 		return failed("bubblewrap did not make the sandbox")
 	}
-}
-
-// prepare makes the directories of the run, and the files and arguments that bwrap gets.
-func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
-	site := ownSite()
-	if w.home, err = site.home(&w.launch); err != nil {
-		return nil, nil, err
-	}
-	if w.directories, err = site.directories(&w.launch, "", false); err != nil {
-		return nil, nil, err
-	}
-	env := forwarded(&w.launch, envView(&w.launch, ir.Linux), ir.Linux, w.req.Environ, w.tmp, w.tmp+contextFile)
-	argv, err := w.req.argv(&w.launch)
-	if err != nil {
-		return nil, nil, err
-	}
-	file, err := find(argv[0], w.spec.Workspace, env)
-	if err != nil {
-		return nil, nil, err
-	}
-	options, err := w.options()
-	if err != nil {
-		return nil, nil, err
-	}
-	filter, err := assemble(rules{blocks: slices.Concat(landlock.Always(), w.spec.Blocks)}, landlock.MaxABI)
-	if err != nil {
-		return nil, nil, failed("%w", err)
-	}
-	limits, err := json.Marshal(w.spec.Limits)
-	if err != nil {
-		return nil, nil, failed("%w", err)
-	}
-	code, err := binary.Append(nil, binary.NativeEndian, filter)
-	if err != nil {
-		return nil, nil, failed("%w", err)
-	}
-	self, err := os.Open("/proc/self/exe")
-	if err != nil {
-		return nil, nil, failed("%w", err)
-	}
-	list, open, err := expect(options)
-	if err != nil {
-		return nil, nil, err
-	}
-	places, err := json.Marshal(list)
-	if err != nil {
-		return nil, nil, failed("%w", err)
-	}
-	files = []*os.File{nil, nil, self, nil}
-	held := slices.Collect(maps.Values(open))
-	if w.by.descriptors {
-		options, held = byDescriptor(options, open)
-	}
-	args := w.arguments(options, env)
-	w.words = len(args)
-	for i, text := range map[int][]byte{0: []byte(strings.Join(args, "\x00") + "\x00"), 1: code, 3: places} {
-		if files[i], err = inMemory(text); err != nil {
-			return nil, nil, failed("%w", err)
-		}
-	}
-	files = append(files, held...)
-	_, pwd := lookupEnv(env, "PWD")
-	entry = []string{
-		"/proc/self/fd/" + strconv.Itoa(enterSelf), EnterCommand, w.canary(), w.req.place(w.spec.Workspace), strconv.FormatBool(pwd), string(limits), file,
-	}
-	return files, append(entry, argv...), nil
-}
-
-// canary is a directory that the tool must not be able to list; empty where it may list all.
-func (w *wrapped) canary() string {
-	for i, a := range w.spec.Args {
-		if strings.HasSuffix(a, "bind") && i+2 < len(w.spec.Args) && w.spec.Args[i+2] == "/" {
-			return ""
-		}
-	}
-	return "/"
-}
-
-// inMemory is a file that is nowhere on the disk.
-func inMemory(text []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("accessc", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), "accessc")
-	if _, err = f.Write(text); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	return f, err
-}
-
-// options are those of the artifact with the symbols replaced.
-func (w *wrapped) options() ([]bubblewrap.Option, error) {
-	options, err := w.spec.Options()
-	if err != nil {
-		return nil, failed("%w", err)
-	}
-	for _, o := range options {
-		for i, v := range o.Values {
-			switch {
-			case strings.HasPrefix(v, bubblewrap.Temp):
-				o.Values[i] = w.tmp + strings.TrimPrefix(v, bubblewrap.Temp)
-			case v == bubblewrap.Filter:
-				o.Values[i] = strconv.Itoa(wrapperFilter)
-			case strings.HasPrefix(v, "${"):
-				return nil, failed("this host does not say what is at %s", v)
-			}
-		}
-	}
-	return options, nil
-}
-
-// arguments are those of the options, and the tool's variables.
-func (w *wrapped) arguments(options []bubblewrap.Option, env []string) []string {
-	var out []string
-	for _, o := range options {
-		if strings.HasPrefix(o.Name, "--bind") && o.Values[1] == w.tmp {
-			out = append(out, leading(w.tmp)...)
-		}
-		out = append(append(out, o.Name), o.Values...)
-	}
-	for _, kv := range env {
-		name, value, _ := strings.Cut(kv, "=")
-		out = append(out, "--setenv", name, value)
-	}
-	return out
-}
-
-// leading makes the directories that lead to one, which cannot be listed. Where they are there
-// already nothing is made (bwrap(1), --dir).
-func leading(dir string) []string {
-	var out []string
-	for at := path.Dir(dir); at != "/"; at = path.Dir(at) {
-		out = append([]string{"--perms", "0111", "--dir", at}, out...)
-	}
-	return out
 }
 
 // watch passes signals on to the tool and ends it at its time limit, until the returned function is

@@ -1,13 +1,13 @@
-package start
+package seccomp
 
 import "golang.org/x/sys/unix"
 
 // isEnd reports whether an instruction ends a program.
 func isEnd(f unix.SockFilter) bool { return f.Code == unix.BPF_RET|unix.BPF_K }
 
-// shortened makes a program one that says the same with fewer instructions, in the same memory: a jump to an end of the program leads to the
-// last such end that it can reach, and instructions to which nothing leads any more are left out. The kernel translates a
-// supervised tool's filter at each start, which takes time for each instruction.
+// shortened makes a program one that says the same with fewer instructions, in the same memory: a jump to an end of the
+// program leads to the last such end that it can reach, and instructions to which nothing leads any more are left out.
+// The kernel translates a supervised tool's filter at each start, which takes time for each instruction.
 // See decision D104.
 func shortened(p []unix.SockFilter) []unix.SockFilter {
 	needed := make([]bool, len(p))

@@ -1,4 +1,4 @@
-package start
+package seccomp
 
 import (
 	"encoding/binary"
@@ -53,14 +53,14 @@ func vm(t interface{ Fatal(...any) }, m *bpf.VM, c call) uint32 {
 }
 
 // naiveFilter is the meaning of blocks, from their documentation.
-func naiveFilter(r rules, abi int, c call) uint32 {
+func naiveFilter(r Rules, abi int, c call) uint32 {
 	if c.arch != auditArch {
 		return unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	}
 	if c.nr >= x32Bit {
 		return unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 	}
-	for _, b := range r.blocks {
+	for _, b := range r.Blocks {
 		if abi < b.From || b.To != 0 && abi > b.To {
 			continue
 		}
@@ -69,7 +69,7 @@ func naiveFilter(r rules, abi int, c call) uint32 {
 			return unix.SECCOMP_RET_ERRNO | number
 		}
 	}
-	for _, t := range r.traps {
+	for _, t := range r.Traps {
 		if naiveMatch(t.Syscalls, t.When, c) {
 			return unix.SECCOMP_RET_USER_NOTIF
 		}
@@ -102,24 +102,24 @@ func TestFilterAgainstBlocks(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		r := run{spec: spec, abi: rapid.IntRange(1, landlock.MaxABI).Draw(rt, "abi")}
-		r.supervised = spec.Supervision != nil && rapid.Bool().Draw(rt, "supervised")
+		on := Terms{ABI: rapid.IntRange(1, landlock.MaxABI).Draw(rt, "abi")}
+		on.Supervised = spec.Supervision != nil && rapid.Bool().Draw(rt, "supervised")
 		if rapid.Bool().Draw(rt, "open network") {
-			spec.Ports, r.accepted = []landlock.Port{{Port: 443}}, []string{"net.host"}
+			spec.Ports, on.Ports = []landlock.Port{{Port: 443}}, true
 		}
-		r.req = &Request{}
 		if rapid.IntRange(0, 2).Draw(rt, "traced") == 0 {
 			if err := spec.Trace(tool, backends.Target{Form: backends.Resolved}); err != nil {
 				rt.Fatal(err)
 			}
-			r.req.Trace, r.supervised = true, true
+			on.Traced, on.Supervised = true, true
 		}
-		filter, err := assemble(r.rules(), r.abi)
+		r := Of(spec, on)
+		filter, err := Assemble(r, on.ABI)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		program := machine(rt, filter)
-		blocks, traps, err := divide(r.rules(), r.abi)
+		blocks, traps, err := Divide(r, on.ABI)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestFilterAgainstBlocks(t *testing.T) {
 			for i := range c.args {
 				c.args[i] = rapid.SampledFrom(interesting).Draw(rt, "arg")
 			}
-			if got, want := vm(rt, program, c), naiveFilter(r.rules(), r.abi, c); got != want {
+			if got, want := vm(rt, program, c), naiveFilter(r, on.ABI, c); got != want {
 				rt.Fatalf("%+v: the program says %#x, the blocks %#x", c, got, want)
 			}
 			// The kernel takes the answer with the smallest action (seccomp_run_filters() in kernel/seccomp.c), of two
@@ -148,11 +148,11 @@ func TestFilterAgainstBlocks(t *testing.T) {
 			if other := vm(rt, first, c); other&unix.SECCOMP_RET_ACTION_FULL < got&unix.SECCOMP_RET_ACTION_FULL {
 				got = other
 			}
-			if want := naiveFilter(r.rules(), r.abi, c); got != want {
+			if want := naiveFilter(r, on.ABI, c); got != want {
 				rt.Fatalf("%+v: two programs say %#x, the blocks %#x", c, got, want)
 			}
-			if r.req.Trace && c.arch == auditArch && c.nr < x32Bit {
-				r.heldByTrace(rt, c, vm(rt, program, c))
+			if on.Traced && c.arch == auditArch && c.nr < x32Bit {
+				heldByTrace(rt, spec, on, c, vm(rt, program, c))
 			}
 		}
 	})
@@ -198,14 +198,13 @@ func TestShortFilter(t *testing.T) {
 	if spec.Supervision == nil {
 		t.Fatal("the tool needs no supervisor")
 	}
-	r := run{spec: spec, abi: landlock.MaxABI, req: &Request{}}
-	r.supervised = true
-	_, traps, err := divide(r.rules(), r.abi)
+	on := Terms{ABI: landlock.MaxABI, Supervised: true}
+	_, traps, err := Divide(Of(spec, on), on.ABI)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.supervised = false
-	whole, err := assemble(r.rules(), r.abi)
+	on.Supervised = false
+	whole, err := Assemble(Of(spec, on), on.ABI)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,12 +227,14 @@ func TestShortFilter(t *testing.T) {
 
 // heldByTrace: a call that the blocks refuse reaches the supervisor under a trace, which finds
 // a block that refuses it; no other call does by a block.
-func (r *run) heldByTrace(t *rapid.T, c call, got uint32) {
+func heldByTrace(t *rapid.T, spec *landlock.Spec, on Terms, c call, got uint32) {
 	refuses := func(e unix.Errno) bool {
-		return naiveFilter(rules{blocks: r.blocks()}, r.abi, c) == unix.SECCOMP_RET_ERRNO|uint32(e)
+		return naiveFilter(Rules{Blocks: on.blocks(spec)}, on.ABI, c) == unix.SECCOMP_RET_ERRNO|uint32(e)
 	}
 	want := refuses(unix.EACCES) || refuses(unix.EPERM)
-	found := slices.ContainsFunc(r.tracing().Blocks, func(b landlock.Block) bool { return b.Refuses(callNames()[c.nr], c.args) })
+	found := slices.ContainsFunc(Of(spec, on).Answered, func(b landlock.Block) bool {
+		return b.Refuses(CallNames()[c.nr], c.args)
+	})
 	if want != found || want && got != unix.SECCOMP_RET_USER_NOTIF {
 		t.Fatalf("%+v: refused %v, the supervisor finds it refused %v, the program says %#x", c, want, found, got)
 	}
@@ -249,11 +250,11 @@ func TestFilterRefusesWhatItDoesNotKnow(t *testing.T) {
 		"condition": {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 1}}},
 		"argument":  {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 6, NonZero: true}}},
 	} {
-		if _, err := assemble(rules{blocks: []landlock.Block{b}}, 7); err == nil {
+		if _, err := Assemble(Rules{Blocks: []landlock.Block{b}}, 7); err == nil {
 			t.Errorf("an unknown %s was accepted", name)
 		}
 		trap := landlock.Trap{Syscalls: b.Syscalls, When: b.When}
-		if _, err := assemble(rules{traps: []landlock.Trap{trap}}, 7); err == nil && name != "errno" {
+		if _, err := Assemble(Rules{Traps: []landlock.Trap{trap}}, 7); err == nil && name != "errno" {
 			t.Errorf("an unknown %s was accepted in a trap", name)
 		}
 	}
@@ -262,7 +263,7 @@ func TestFilterRefusesWhatItDoesNotKnow(t *testing.T) {
 // TestEveryNamedCallIsKnown: the loader can assemble everything that the compiler can write, at
 // every ABI version and with the network closed or open.
 func TestEveryNamedCallIsKnown(t *testing.T) {
-	all := rules{blocks: landlock.Network()}
+	all := Rules{Blocks: landlock.Network()}
 	for _, caps := range []ir.CapSet{0, ir.All, ir.Caps(ir.Create)} {
 		tool := ir.NewTool("t")
 		tool.FS[0].Caps = caps
@@ -270,13 +271,13 @@ func TestEveryNamedCallIsKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.blocks = append(all.blocks, spec.Filter...)
+		all.Blocks = append(all.Blocks, spec.Filter...)
 		if s := spec.Supervision; s != nil {
-			all.blocks, all.traps = append(all.blocks, s.Filter...), append(all.traps, s.Traps...)
+			all.Blocks, all.Traps = append(all.Blocks, s.Filter...), append(all.Traps, s.Traps...)
 		}
 	}
 	for abi := 1; abi <= landlock.MaxABI; abi++ {
-		if _, err := assemble(all, abi); err != nil {
+		if _, err := Assemble(all, abi); err != nil {
 			t.Errorf("ABI %d: %v", abi, err)
 		}
 	}
