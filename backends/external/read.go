@@ -168,6 +168,7 @@ type named struct {
 
 // ledger states every cell: as a row says, or that the program says nothing.
 func ledger(p ir.Platform, cells []ir.Cell, rows []Row) (ir.Ledger, error) {
+	const foreign = "rows[%d]: found the aspect %q of %s %q, which the policy does not have"
 	said := map[named]ir.Held{}
 	known := map[named]bool{}
 	for _, c := range cells {
@@ -184,7 +185,7 @@ func ledger(p ir.Platform, cells []ir.Cell, rows []Row) (ir.Ledger, error) {
 				_, twice := said[cell]
 				switch {
 				case !known[cell]:
-					return nil, fmt.Errorf("rows[%d]: found the aspect %q of %s %q, which the policy does not have", i, a, r.Resource, id)
+					return nil, fmt.Errorf(foreign, i, a, r.Resource, id)
 				case twice:
 					return nil, fmt.Errorf("rows[%d]: found the aspect %q of %s %q twice", i, a, r.Resource, id)
 				}
@@ -211,7 +212,8 @@ func (r Row) held() (ir.Held, ir.Resource, error) {
 	case resource < 0:
 		return ir.Held{}, 0, fmt.Errorf("found the resource %q", r.Resource)
 	case !known || is == ir.Supervised:
-		return ir.Held{}, 0, fmt.Errorf("found %q, expected exact, stricter, weaker, advisory, none or assumption", r.Is)
+		const words = "exact, stricter, weaker, advisory, none or assumption"
+		return ir.Held{}, 0, fmt.Errorf("found %q, expected %s", r.Is, words)
 	case r.Gap != "" && (is.Held() || !ir.Gap(r.Gap).Known()):
 		return ir.Held{}, 0, fmt.Errorf("found the gap %q of what is %s", r.Gap, r.Is)
 	case is == ir.Exact && r.Why == "":

@@ -73,7 +73,8 @@ func Serve(in io.Reader, out io.Writer, b Backend) error {
 		return err
 	}
 	if format, version, _ := strictjson.Header(data); format != Format || version != Version {
-		return fmt.Errorf("found %q, version %d, expected a request of %s, version %d", format, version, Format, Version)
+		const text = "found %q, version %d, expected a request of %s, version %d"
+		return fmt.Errorf(text, format, version, Format, Version)
 	}
 	var req request
 	if err := strictjson.Unmarshal(data, &req); err != nil {

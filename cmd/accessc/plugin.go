@@ -110,8 +110,8 @@ func (c column) Compile(t *ir.Tool, _ backends.Target) (backends.Output, error) 
 	return backends.Output{Elsewhere: out.Ledger, Refusals: out.Refusals}, nil
 }
 
-// readBack has each program read its files back, asks them the tools' own tests, and returns how many answers differ from
-// the policy's without a row that says so.
+// readBack has each program read its files back, asks them the tools' own tests, and returns how many answers differ
+// from the policy's without a row that says so.
 func (ps plugins) readBack(g *globals, res *hostfacts.Result, only []string) (int, error) {
 	differ := 0
 	for _, t := range res.Program.Tools {
@@ -131,7 +131,8 @@ func (ps plugins) readBack(g *globals, res *hostfacts.Result, only []string) (in
 		}
 	}
 	if differ > 0 {
-		fmt.Fprintf(g.stderr, "%s of backends of others: rows are missing, or their artifacts are wrong\n", plural.Count(differ, "unexplained answer"))
+		fmt.Fprintf(g.stderr, "%s of backends of others: rows are missing, or their artifacts are wrong\n",
+			plural.Count(differ, "unexplained answer"))
 	}
 	return differ, nil
 }
@@ -159,12 +160,15 @@ func differences(p *plugin.Program, view *ir.View, asked []hostfacts.Tested) ([]
 	var out []string
 	for i, v := range verdicts {
 		x := &about[i]
-		a := explain.Answer{View: view, Operation: x.Operation, Verdict: x.Verdict, Considered: x.Considered, Ledger: made.Ledger}
+		a := explain.Answer{
+			View: view, Operation: x.Operation, Verdict: x.Verdict, Considered: x.Considered, Ledger: made.Ledger,
+		}
 		allowed, known := v == external.Allow, v != external.Unknown
 		if known && allowed == x.Verdict.Allowed() || a.Declared(made.Platform, allowed, known) != "" {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s answers %s to %q, and the policy %s", p.Name(), v, x.Assertion.Question, x.Verdict.Effect))
+		const text = "%s answers %s to %q, and the policy %s"
+		out = append(out, fmt.Sprintf(text, p.Name(), v, x.Assertion.Question, x.Verdict.Effect))
 	}
 	return out, nil
 }

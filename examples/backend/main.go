@@ -1,4 +1,4 @@
-// Command accessc-backend-deno compiles policies to permission flags of Deno, one a line, for a script that runs in Deno
+// Command accessc-backend-deno compiles policies to permission flags of Deno, one a line, for a script that runs there
 // (https://docs.deno.com/runtime/fundamentals/security/):
 //
 //	go build -o ~/bin/accessc-backend-deno . && accessc build --target deno
@@ -10,6 +10,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,7 +144,7 @@ func (f *flags) held(c ir.Cell) (ir.Held, bool) {
 	case *ir.EnvRule:
 		return backends.When(r.Prefix && r.Read, backends.Stricter(noVariable)), r.Value == ""
 	}
-	files := c.Aspect == ir.AspectRead || c.Aspect == ir.AspectCreate || c.Aspect == ir.AspectUpdate || c.Aspect == ir.AspectDelete
+	files := slices.Contains([]ir.Aspect{ir.AspectRead, ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete}, c.Aspect)
 	switch {
 	case c.Resource == ir.FS && c.ID == ir.BaseRule && files:
 		return backends.Stricter(unwritten), true

@@ -17,7 +17,8 @@ type list struct {
 
 func (f *flags) lists() []list {
 	return []list{
-		{"--allow-read=", &f.read}, {"--deny-read=", &f.noRead}, {"--allow-write=", &f.write}, {"--deny-write=", &f.noWrite},
+		{"--allow-read=", &f.read}, {"--deny-read=", &f.noRead},
+		{"--allow-write=", &f.write}, {"--deny-write=", &f.noWrite},
 		{"--allow-net=", &f.net}, {"--allow-env=", &f.env},
 	}
 }

@@ -33,8 +33,9 @@ func main() {
 
 // questions are asked of every tool.
 var questions = []string{
-	"read src/main.c", "update src/main.c", "read .env", "rename src lib", "create build/app", "execute build/app", "read ../other",
-	"connect https://packages.example.com/app", "connect http://example.com", "listen localhost:8080", "env PUBLISH_TOKEN", "run git status",
+	"read src/main.c", "update src/main.c", "read .env", "rename src lib", "create build/app", "execute build/app",
+	"read ../other", "connect https://packages.example.com/app", "connect http://example.com", "listen localhost:8080",
+	"env PUBLISH_TOKEN", "run git status",
 }
 
 // review prints all that is said of a policy.

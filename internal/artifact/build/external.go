@@ -66,6 +66,11 @@ func (v *verifier) external(e *Entry, t *ir.Tool) (map[string]bool, error) {
 	known := map[string]bool{}
 	for i := range e.External {
 		said := &e.External[i]
+		same := func(x ExternalEntry) bool { return x.Backend == said.Backend }
+		if slices.ContainsFunc(e.External[:i], same) {
+			v.add(ToolLedger, e.Name, "the backend %q of others is there twice", said.Backend)
+			continue
+		}
 		at := slices.IndexFunc(v.others, func(x External) bool { return x.Name() == said.Backend })
 		if at < 0 {
 			const why = "what the backend %q of others has made is not checked; name it with --target"

@@ -215,7 +215,7 @@ func (v *verifier) alone(e *Entry) (t *ir.Tool, view *ir.View, hash string, err 
 		v.add(ToolSummary, e.Name, "the entry says %s, source %s; its policy says %s, source %s", e.Name, e.Source,
 			t.Name, t.Source)
 		return nil, nil, "", nil
-	case !e.Confined && (e.Policy != nil || len(e.Artifacts) > 0):
+	case !e.Confined && (e.Policy != nil || len(e.Artifacts)+len(e.External) > 0):
 		v.add(ToolPolicy, e.Name, "a tool that is not confined has a policy or artifacts")
 		return nil, nil, "", nil
 	}

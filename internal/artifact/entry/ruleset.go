@@ -1,5 +1,5 @@
-// Package entry is what manifests and reviews say alike of a tool and of a ruleset, in their text forms. It is a function of
-// its arguments, so that reviews are made anywhere.
+// Package entry is what manifests and reviews say alike of a tool and of a ruleset, in their text forms. It is a
+// function of its arguments, so that reviews are made anywhere.
 package entry
 
 import (

@@ -45,12 +45,13 @@ func TestExample(t *testing.T) {
 		var asked []ir.Operation
 		var ops []external.Operation
 		for range 20 {
-			// Not the root itself, which the program runs in: it is not made, and its removal is refused by every policy.
+			// Not the root itself, which the program runs in: no policy lets it be made or removed.
 			on := func() ir.Place { return ir.Direct(irtest.Place(rt, irtest.Names).Child(irtest.Names[0])) }
 			op := rapid.SampledFrom([]ir.Operation{
-				ir.Access{Cap: ir.Read, On: on()}, ir.Access{Cap: ir.Update, On: on()}, ir.Access{Cap: ir.Create, On: on(), Name: ir.NameFile},
-				ir.Access{Cap: ir.Delete, On: on(), Name: ir.NameFile}, ir.Copy{Src: on(), Dst: on(), DstKind: ir.Absent},
-				irtest.NetOp(rt, tool.Net), ir.Forward{Name: "PATH"}, ir.Forward{Name: "LC_ALL"}, ir.Forward{Name: "SECRET"},
+				ir.Access{Cap: ir.Read, On: on()}, ir.Access{Cap: ir.Update, On: on()},
+				ir.Access{Cap: ir.Create, On: on(), Name: ir.NameFile}, ir.Access{Cap: ir.Delete, On: on(), Name: ir.NameFile},
+				ir.Copy{Src: on(), Dst: on(), DstKind: ir.Absent}, irtest.NetOp(rt, tool.Net),
+				ir.Forward{Name: "PATH"}, ir.Forward{Name: "LC_ALL"}, ir.Forward{Name: "SECRET"},
 			}).Draw(rt, "operation")
 			if x, ok := external.NewOperation("", op); ok {
 				asked, ops = append(asked, op), append(ops, x)
@@ -62,7 +63,9 @@ func TestExample(t *testing.T) {
 		}
 		for i, said := range verdicts {
 			v := view.Decide(asked[i])
-			a := explain.Answer{View: view, Operation: asked[i], Verdict: v, Considered: view.Trace(asked[i], v), Ledger: made.Ledger}
+			a := explain.Answer{
+				View: view, Operation: asked[i], Verdict: v, Considered: view.Trace(asked[i], v), Ledger: made.Ledger,
+			}
 			same := said != external.Unknown && (said == external.Allow) == v.Allowed()
 			if !same && a.Declared(made.Platform, said == external.Allow, said != external.Unknown) == "" {
 				rt.Fatalf("%+v: %s, and the policy %s (%s)\n%s", ops[i], said, v.Effect, v.Reason, made.Files[0].Text)

@@ -5,12 +5,19 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Declared returns what the ledger says where a system answers otherwise than the policy, or cannot tell; empty where it
-// says nothing of it. Where an operation has two places, a row about an access to either is enough.
+// Declared returns what the ledger says where a system answers otherwise than the policy, or cannot tell; empty where
+// it says nothing of it. Where an operation has two places, a row about an access to either is enough.
 func (a *Answer) Declared(p ir.Platform, allowed, known bool) string {
 	for _, x := range append([]*Answer{a}, a.accesses()...) {
 		row, ok := x.cell(p, 0)
-		if ok && (!known && row.Is != ir.Exact || known && allowed && !row.Is.Held() || known && !allowed && row.Is == ir.Stricter) {
+		said := row.Is == ir.Stricter
+		switch {
+		case !known:
+			said = row.Is != ir.Exact
+		case allowed:
+			said = !row.Is.Held()
+		}
+		if ok && said {
 			return row.Is.String() + ": " + registry.Why(row.Causes)
 		}
 	}
@@ -34,10 +41,12 @@ func (a *Answer) accesses() []*Answer {
 	}
 	var out []*Answer
 	for _, op := range []ir.Operation{
-		ir.Access{Cap: ir.Read, On: from}, ir.Access{Cap: ir.Delete, On: from}, ir.Access{Cap: ir.Create, On: to}, ir.Access{Cap: ir.Update, On: to},
+		ir.Access{Cap: ir.Read, On: from}, ir.Access{Cap: ir.Delete, On: from},
+		ir.Access{Cap: ir.Create, On: to}, ir.Access{Cap: ir.Update, On: to},
 	} {
 		v := a.View.Decide(op)
-		out = append(out, &Answer{View: a.View, Operation: op, Verdict: v, Considered: a.View.Trace(op, v), Ledger: a.Ledger})
+		x := &Answer{View: a.View, Operation: op, Verdict: v, Considered: a.View.Trace(op, v), Ledger: a.Ledger}
+		out = append(out, x)
 	}
 	return out
 }
