@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/revision"
 	"github.com/accessc/accessc/ir"
@@ -143,7 +144,7 @@ func (t *typed) values() []string {
 	case "preset":
 		out = presetValues()
 	case "from":
-		out = importer.Formats()
+		out = importer.Names(registry.Formats())
 	case "forget":
 		out = externalPaths(t.tools())
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/host/gitconfig"
 	"github.com/accessc/accessc/ir"
 )

@@ -2,7 +2,7 @@ package explain
 
 import (
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"

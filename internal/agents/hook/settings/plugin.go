@@ -2,7 +2,7 @@ package settings
 
 import (
 	"bytes"
-	_ "embed" // the plugin
+	_ "embed"
 	"encoding/json"
 	"strconv"
 

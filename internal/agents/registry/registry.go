@@ -1,0 +1,120 @@
+// Package registry lists the foreign programs that the project knows, and is the place by which all others reach them: a
+// new program is a package of its own and a line here. It promises that the formats are tried, and the targets named, in
+// an order that stays: what is in none of its lists of names comes last.
+package registry
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/backends"
+	core "github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/agents"
+	"github.com/accessc/accessc/internal/agents/claudecode"
+	"github.com/accessc/accessc/internal/agents/codex"
+	"github.com/accessc/accessc/internal/agents/cursor"
+	"github.com/accessc/accessc/internal/agents/devcontainer"
+	"github.com/accessc/accessc/internal/agents/fence"
+	"github.com/accessc/accessc/internal/agents/gemini"
+	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/agents/landlockconfig"
+	"github.com/accessc/accessc/internal/agents/mcp"
+	"github.com/accessc/accessc/internal/agents/nono"
+	"github.com/accessc/accessc/internal/agents/opencode"
+	"github.com/accessc/accessc/internal/agents/srt"
+	"github.com/accessc/accessc/internal/agents/vscode"
+	"github.com/accessc/accessc/internal/agents/writer"
+	"github.com/accessc/accessc/internal/process/once"
+	"github.com/accessc/accessc/ir"
+)
+
+// Agents are the known programs.
+var Agents = []*agents.Agent{
+	&claudecode.Agent,
+	&codex.Agent,
+	&cursor.Agent,
+	&devcontainer.Agent,
+	&fence.Agent,
+	&gemini.Agent,
+	&landlockconfig.Agent,
+	&nono.Agent,
+	&opencode.Agent,
+	&srt.Agent,
+	&vscode.Agent,
+	{Formats: []importer.Format{mcp.Format(slices.Concat(gemini.Agent.Formats, opencode.Agent.Formats, vscode.Agent.Formats))}},
+}
+
+// The orders: of formats, those that are no JSON first, and of optional targets.
+const (
+	formatOrder = " codex codex-rules gemini landlockconfig devcontainer fence nono srt claude-code mcp opencode " +
+		"gemini-settings vscode cursor "
+	targetOrder = " mxc bubblewrap firejail landlockconfig oci oci-mounts srt codex kubernetes agent-sandbox claude-code " +
+		"cursor gemini vscode "
+)
+
+// rank is the place of a name in an order.
+func rank(order, name string) int {
+	if at := strings.Index(order, " "+name+" "); at >= 0 {
+		return at
+	}
+	return len(order)
+}
+
+// Formats are the formats that import recognises, in the order in which it tries them.
+func Formats() []importer.Format {
+	var out []importer.Format
+	for _, a := range Agents {
+		out = append(out, a.Formats...)
+	}
+	slices.SortStableFunc(out, func(a, b importer.Format) int { return rank(formatOrder, a.Name) - rank(formatOrder, b.Name) })
+	return out
+}
+
+// All lists the backends that are built by default.
+var All = core.All
+
+// Optional lists those that are built by name alone, for hosts that start tools by other means than accessc.
+var Optional = optional()
+
+// Every lists both.
+var Every = slices.Concat(All, Optional)
+
+func optional() []backends.Backend {
+	out := slices.Clone(core.Optional)
+	for _, a := range Agents {
+		out = append(out, a.Targets...)
+	}
+	slices.SortStableFunc(out, func(a, b backends.Backend) int {
+		return rank(targetOrder, a.Name()) - rank(targetOrder, b.Name())
+	})
+	return out
+}
+
+// sentences are the sentences of every backend.
+func sentences() backends.Sentences {
+	return sentencesOnce.Get(func() backends.Sentences {
+		all := backends.Sentences{}
+		for _, s := range allSentences() {
+			maps.Copy(all, s)
+		}
+		return all
+	})
+}
+
+var sentencesOnce once.Value[backends.Sentences]
+
+// allSentences are the sentences of each, by itself.
+func allSentences() []backends.Sentences {
+	out := append(core.Sentences(), writer.Sentences())
+	for _, a := range Agents {
+		if a.Sentences != nil {
+			out = append(out, a.Sentences())
+		}
+	}
+	return out
+}
+
+// Why says in words why a cell of any backend's ledger is enforced as it is; it is empty where
+// there are no causes.
+func Why(causes []ir.Cause) string { return sentences().All(causes) }
