@@ -48,17 +48,19 @@ var otherSettings = strings.Fields(`
 	wslInheritsWindowsSettings`)
 
 // confining are the keys that hold permissions, and keys inside of these.
-var confining = strings.Fields(`permissions sandbox allow ask deny defaultMode additionalDirectories enabled network filesystem credentials
-	allowedDomains deniedDomains allowRead denyRead allowWrite denyWrite allowManagedDomainsOnly disableBypassPermissionsMode
-	excludedCommands autoAllowBashIfSandboxed allowUnsandboxedCommands blockReadsOutsideWorkingDirectories
-	blockWritesOutsideWorkingDirectories denyInsteadOfPrompting`)
+var confining = strings.Fields(`
+	permissions sandbox allow ask deny defaultMode additionalDirectories enabled network filesystem credentials
+	allowedDomains deniedDomains allowRead denyRead allowWrite denyWrite allowManagedDomainsOnly
+	disableBypassPermissionsMode excludedCommands autoAllowBashIfSandboxed allowUnsandboxedCommands
+	blockReadsOutsideWorkingDirectories blockWritesOutsideWorkingDirectories denyInsteadOfPrompting`)
 
 // unknownSettings are the keys of a document that the version does not have. A key that may be a misspelled or
 // misplaced part of the permissions is not among them, and stays an error. See RATIONALE D407.
 func unknownSettings(root *jsonc.Node) []string {
 	var out []string
 	for _, n := range root.Children('{') {
-		if !slices.Contains(confining, n.Key) && suggest.Hint(n.Key, confining) == "" && !slices.Contains(otherSettings, n.Key) {
+		if !slices.Contains(confining, n.Key) && suggest.Hint(n.Key, confining) == "" &&
+			!slices.Contains(otherSettings, n.Key) {
 			out = append(out, n.Key)
 		}
 	}

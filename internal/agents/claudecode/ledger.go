@@ -43,8 +43,10 @@ func holder(plan *writer.Plan, hosts writer.Hosts) *writer.Holder {
 		Plan: plan, Hosts: hosts, Host: writer.WhyHost,
 		Default: map[ir.Aspect]ir.Held{
 			ir.AspectRead: writer.More(whyOwn), ir.AspectExecute: writer.More(whyOwn),
-			ir.AspectCreate: writer.More(whyScratch), ir.AspectUpdate: writer.More(whyScratch), ir.AspectDelete: writer.More(whyScratch),
-			ir.AspectMetadata: writer.More(whyScratch), ir.AspectMove: writer.More(whyScratch), ir.AspectSocket: backends.Exact,
+			ir.AspectCreate: writer.More(whyScratch), ir.AspectUpdate: writer.More(whyScratch),
+			ir.AspectDelete:   writer.More(whyScratch),
+			ir.AspectMetadata: writer.More(whyScratch), ir.AspectMove: writer.More(whyScratch),
+			ir.AspectSocket: backends.Exact,
 			ir.AspectOthers: writer.Assumed(whyLayers),
 		},
 		Written: func(at *writer.Place) ir.Held {

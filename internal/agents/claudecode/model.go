@@ -54,15 +54,17 @@ func (c *Model) Writes(abs string) bool {
 	working := slices.ContainsFunc(append([]string{c.Dir}, c.Additional...), func(d string) bool {
 		return c.at(c.Absolute(d, c.Dir), abs)
 	})
-	return c.Mode == "bypassPermissions" || c.Mode == "acceptEdits" && working || slices.ContainsFunc(c.Allow, func(r ToolRule) bool {
-		return r.Tool == "Edit" && c.opens(r, abs)
-	})
+	return c.Mode == "bypassPermissions" || c.Mode == "acceptEdits" && working ||
+		slices.ContainsFunc(c.Allow, func(r ToolRule) bool {
+			return r.Tool == "Edit" && c.opens(r, abs)
+		})
 }
 
 // refuses reports whether a rule for a tool denies, or asks about, a path.
 func (c *Model) refuses(tool, abs string) bool {
 	return slices.ContainsFunc(slices.Concat(c.Deny, c.Ask), func(r ToolRule) bool {
-		return r.Tool == tool && slices.ContainsFunc(c.shut(r), func(p foreign.Pattern) bool { return c.Covers(p, abs) })
+		return r.Tool == tool && slices.ContainsFunc(c.shut(r),
+			func(p foreign.Pattern) bool { return c.Covers(p, abs) })
 	})
 }
 
@@ -142,7 +144,8 @@ func (c *Model) Passes(name string) bool { return c.Sandbox == nil || c.Sandbox.
 
 // Fetches implements Policy.
 func (c *Model) Fetches(host string) bool {
-	return c.Mode != "plan" && !c.fetchRule(host, true, c.Deny, c.Ask) && (c.Mode == "bypassPermissions" || c.fetchRule(host, false, c.Allow))
+	return c.Mode != "plan" && !c.fetchRule(host, true, c.Deny, c.Ask) &&
+		(c.Mode == "bypassPermissions" || c.fetchRule(host, false, c.Allow))
 }
 
 // fetchRule reports whether a rule is about a host. One that denies counts for the names below its host,
@@ -150,7 +153,8 @@ func (c *Model) Fetches(host string) bool {
 func (c *Model) fetchRule(host string, below bool, lists ...[]ToolRule) bool {
 	return slices.ContainsFunc(slices.Concat(lists...), func(r ToolRule) bool {
 		name, ok := strings.CutPrefix(r.Spec, "domain:")
-		return r.Tool == "WebFetch" && (r.Whole || ok && (foreign.Domain(name, host, 0) || below && foreign.Domain("*."+name, host, 0)))
+		return r.Tool == "WebFetch" && (r.Whole || ok &&
+			(foreign.Domain(name, host, 0) || below && foreign.Domain("*."+name, host, 0)))
 	})
 }
 
@@ -179,7 +183,8 @@ func (c *Model) line(spec, line string) bool {
 		return line == prefix || strings.HasPrefix(line, prefix+" ")
 	}
 	parts := foreign.Stars(spec)
-	if len(parts) == 2 && parts[1] == "" && strings.HasSuffix(parts[0], " ") && line == strings.TrimSuffix(parts[0], " ") {
+	if len(parts) == 2 && parts[1] == "" && strings.HasSuffix(parts[0], " ") &&
+		line == strings.TrimSuffix(parts[0], " ") {
 		return true
 	}
 	return foreign.Wildcard(parts, line)

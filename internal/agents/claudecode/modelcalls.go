@@ -29,5 +29,6 @@ func (r ToolRule) names(server, tool string) bool {
 		return false
 	}
 	parts, begin := strings.Split(r.Tool, "*"), "mcp__"+server
-	return foreign.Wildcard(parts, begin+"__"+tool) || foreign.Wildcard(parts, begin) || foreign.Wildcard(parts, begin+"__")
+	return foreign.Wildcard(parts, begin+"__"+tool) || foreign.Wildcard(parts, begin) ||
+		foreign.Wildcard(parts, begin+"__")
 }

@@ -84,7 +84,8 @@ func read(t *importer.Translation, docs []*importer.Document) foreign.Policy {
 
 // managedAlone refuses managed settings beside other files, if they take the effect of those away.
 func managedAlone(d *importer.Document) {
-	for _, n := range []*jsonc.Node{d.Root.Member("allowManagedPermissionRulesOnly"), d.Root.Member("sandbox", "network", "allowManagedDomainsOnly")} {
+	for _, n := range []*jsonc.Node{d.Root.Member("allowManagedPermissionRulesOnly"),
+		d.Root.Member("sandbox", "network", "allowManagedDomainsOnly")} {
 		if n.True() {
 			d.Fault(n.Begin, "%s leaves the rules of other files without effect: import this file alone", n.Key)
 		}
@@ -132,7 +133,8 @@ func (c *reader) setMode(t *importer.Translation, d *importer.Document, n *jsonc
 	if mode == "manual" {
 		mode = "default"
 	}
-	if !slices.Contains([]string{"default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"}, mode) || c.mode != "" && c.mode != mode {
+	if !slices.Contains([]string{"default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"}, mode) ||
+		c.mode != "" && c.mode != mode {
 		d.Fault(n.From, "permissions.defaultMode is none that is known, or not that of the other files")
 		return
 	}
@@ -166,9 +168,12 @@ func (c *reader) rule(t *importer.Translation, d *importer.Document, n *jsonc.No
 		d.Fault(n.From, "%q is no rule: expected TOOL or TOOL(SPECIFIER)", text)
 		return
 	}
-	home := ir.Within(d.Path, path.Join(t.Host.Home, ".claude")) && !strings.HasPrefix(t.Host.Dir, t.Host.Home+"/.claude/")
-	r := ruleOf{list, ToolRule{Tool: m[1], Spec: m[2], Project: !home}, t.Add(d, n, importer.ElementOf("permissions."+list, i), text)}
-	r.Whole = !strings.Contains(text, "(") || slices.Contains([]string{"", "*", ":*"}, m[2]) && (r.Tool == "Bash" || r.Tool == "WebFetch")
+	home := ir.Within(d.Path, path.Join(t.Host.Home, ".claude")) &&
+		!strings.HasPrefix(t.Host.Dir, t.Host.Home+"/.claude/")
+	r := ruleOf{list, ToolRule{Tool: m[1], Spec: m[2], Project: !home},
+		t.Add(d, n, importer.ElementOf("permissions."+list, i), text)}
+	r.Whole = !strings.Contains(text, "(") || slices.Contains([]string{"", "*", ":*"}, m[2]) &&
+		(r.Tool == "Bash" || r.Tool == "WebFetch")
 	switch {
 	case slices.Contains([]string{"Read", "Edit", "Write"}, r.Tool):
 		if list != "allow" && strings.Contains(r.Spec, `\`) {
@@ -190,13 +195,16 @@ func (c *reader) sandboxed(t *importer.Translation, d *importer.Document, n *jso
 	}
 	members["autoAllowBashIfSandboxed"] = func(n *jsonc.Node) {
 		c.asks = c.asks || !d.Truth(n, "sandbox.autoAllowBashIfSandboxed")
-		t.Add(d, n, "sandbox.autoAllowBashIfSandboxed", "").Become(importer.Narrowed, "commands need rules of the ruleset")
+		t.Add(d, n, "sandbox.autoAllowBashIfSandboxed", "").Become(importer.Narrowed,
+			"commands need rules of the ruleset")
 	}
-	for _, key := range []string{"excludedCommands", "allowUnsandboxedCommands", "enableWeakerNestedSandbox", "enableWeakerNetworkIsolation",
+	for _, key := range []string{"excludedCommands", "allowUnsandboxedCommands", "enableWeakerNestedSandbox",
+		"enableWeakerNetworkIsolation",
 		"allowAppleEvents", "allowNestedUserNamespaces"} {
 		members[key] = t.Leave(d, "sandbox", "nothing runs outside of the sandbox, or in a weaker one")
 	}
-	for _, key := range []string{"failIfUnavailable", "ignoreViolations", "ripgrep", "enabledPlatforms", "bwrapPath", "socatPath"} {
+	for _, key := range []string{"failIfUnavailable", "ignoreViolations", "ripgrep", "enabledPlatforms", "bwrapPath",
+		"socatPath"} {
 		members[key] = t.Leave(d, "sandbox", "it is about how Claude Code starts its sandbox")
 	}
 	d.Object(n, "sandbox", members)
@@ -207,7 +215,8 @@ func (c *reader) box() *srt.Sandbox {
 	if c.on && !c.off {
 		return &c.sandbox
 	}
-	for _, l := range slices.Concat(c.sandbox.DenyRead, c.sandbox.AllowRead, c.sandbox.AllowWrite, c.sandbox.DenyWrite, c.sandbox.Allowed, c.sandbox.Denied, c.sandbox.Hidden) {
+	for _, l := range slices.Concat(c.sandbox.DenyRead, c.sandbox.AllowRead, c.sandbox.AllowWrite, c.sandbox.DenyWrite,
+		c.sandbox.Allowed, c.sandbox.Denied, c.sandbox.Hidden) {
 		l.Entry.Become(importer.LeftOut, "the sandbox is not enabled")
 	}
 	return nil

@@ -96,15 +96,18 @@ func (c *reader) files(t *importer.Translation, box *srt.Sandbox) {
 	if len(kept) > 0 {
 		asked = append(slices.Clone(kept), t.Always([]string{".claude", ".git"})...)
 	}
-	t.Files(slices.Concat(noRead, noEdit, writable, boxed.noWrite, boxed.read, asked), func(abs string) importer.Access {
-		read := importer.Deepest(noRead, abs) <= importer.Deepest(boxed.read, abs) || importer.Deepest(noRead, abs) < 0
-		if importer.Deepest(c.plain(t, noRead, box), abs) >= 0 {
-			read = false
-		}
-		byBox := importer.Deepest(boxed.write, abs) >= 0 && importer.Deepest(boxed.noWrite, abs) < 0 && importer.Deepest(kept, abs) < 0
-		byEdit := importer.Deepest(edits, abs) >= 0 && importer.Deepest(asked, abs) < 0
-		return importer.Access{Read: read, Write: read && importer.Deepest(noEdit, abs) < 0 && (byBox || byEdit)}
-	})
+	t.Files(slices.Concat(noRead, noEdit, writable, boxed.noWrite, boxed.read, asked),
+		func(abs string) importer.Access {
+			read := importer.Deepest(noRead, abs) <= importer.Deepest(boxed.read, abs) ||
+				importer.Deepest(noRead, abs) < 0
+			if importer.Deepest(c.plain(t, noRead, box), abs) >= 0 {
+				read = false
+			}
+			byBox := importer.Deepest(boxed.write, abs) >= 0 && importer.Deepest(boxed.noWrite, abs) < 0 &&
+				importer.Deepest(kept, abs) < 0
+			byEdit := importer.Deepest(edits, abs) >= 0 && importer.Deepest(asked, abs) < 0
+			return importer.Access{Read: read, Write: read && importer.Deepest(noEdit, abs) < 0 && (byBox || byEdit)}
+		})
 }
 
 // plain are the places that no allowRead of the sandbox opens again.
@@ -164,7 +167,8 @@ func (c *reader) edits(t *importer.Translation) []importer.Point {
 		fallthrough
 	default:
 		for _, p := range dirs {
-			p.Entry.Become(importer.LeftOut, "nothing there may be written unasked; a rule to read it is yours to write")
+			p.Entry.Become(importer.LeftOut,
+				"nothing there may be written unasked; a rule to read it is yours to write")
 		}
 	case "acceptEdits", "bypassPermissions":
 		out = append(dirs, importer.Point{Abs: t.Host.Dir, Entry: t.Own, Opens: true})

@@ -68,10 +68,12 @@ func (c *reader) fetches(t *importer.Translation) {
 			r.entry.Become(importer.LeftOut, "expected domain:HOST")
 		case c.mode == "plan":
 			r.entry.Become(importer.LeftOut, "the mode plan allows nothing")
-		case slices.ContainsFunc(denied, func(h string) bool { return importer.Covers(h, host) }) || slices.ContainsFunc(asked, clash):
+		case slices.ContainsFunc(denied, func(h string) bool { return importer.Covers(h, host) }) ||
+			slices.ContainsFunc(asked, clash):
 			r.entry.Become(importer.LeftOut, "another rule denies it, or asks about a part of it")
 		default:
-			t.Draft.Rules = append(t.Draft.Rules, importer.Rule{Allow: true, Hosts: []string{host}, From: r.entry.From()})
+			t.Draft.Rules = append(t.Draft.Rules,
+				importer.Rule{Allow: true, Hosts: []string{host}, From: r.entry.From()})
 			r.entry.Become(importer.Carried, "rulesets.%s", t.Draft.Ruleset)
 		}
 	}
@@ -81,7 +83,8 @@ func (c *reader) fetches(t *importer.Translation) {
 func (c *reader) lines(t *importer.Translation) {
 	var allow, stop []importer.LineRule
 	for _, r := range c.of("Bash", "deny", "ask") {
-		stop = append(stop, importer.LineRule{Pattern: importer.CommandPattern(r.Spec, r.Whole), Deny: r.list == "deny", Entry: r.entry})
+		stop = append(stop, importer.LineRule{Pattern: importer.CommandPattern(r.Spec, r.Whole), Deny: r.list == "deny",
+			Entry: r.entry})
 	}
 	for _, r := range c.of("Bash", "allow") {
 		if c.mode == "plan" {

@@ -155,7 +155,8 @@ func (c *reader) shutServers(t *importer.Translation, d *importer.Document) func
 				name = item.Member("serverName").String()
 			}
 			e := t.Add(d, item, importer.ElementOf(n.Key, i), name)
-			if name == "" || slices.ContainsFunc([]rune(name), func(r rune) bool { return r == '*' }) || !importer.Clean(name) {
+			if name == "" || slices.ContainsFunc([]rune(name), func(r rune) bool { return r == '*' }) ||
+				!importer.Clean(name) {
 				e.Become(importer.LeftOut, "it names no server: keep it in Claude Code")
 				continue
 			}

@@ -25,7 +25,8 @@ func (Backend) Platform() ir.Platform { return 0 }
 // odd are the characters of patterns and of rules.
 const odd = "*?[]{}!\\()"
 
-// dialect is that of the lists of the sandbox; besides, a rule for tools that denies wins over all that allow, at any depth.
+// dialect is that of the lists of the sandbox; besides, a rule for tools that denies wins over all that allow, at any
+// depth.
 func dialect() writer.Dialect {
 	lists := srt.PlainLists(odd)
 	give := lists.Give

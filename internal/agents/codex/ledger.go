@@ -42,8 +42,10 @@ func holder(plan *writer.Plan) *writer.Holder {
 	return &writer.Holder{
 		Plan: plan, Host: whyHosts,
 		Default: map[ir.Aspect]ir.Held{
-			ir.AspectRead: writer.More(whyOwn), ir.AspectExecute: writer.More(whyOwn), ir.AspectCreate: backends.Exact, ir.AspectUpdate: backends.Exact,
-			ir.AspectDelete: backends.Exact, ir.AspectMetadata: backends.Exact, ir.AspectMove: backends.Exact, ir.AspectSocket: backends.Exact,
+			ir.AspectRead: writer.More(whyOwn), ir.AspectExecute: writer.More(whyOwn), ir.AspectCreate: backends.Exact,
+			ir.AspectUpdate: backends.Exact,
+			ir.AspectDelete: backends.Exact, ir.AspectMetadata: backends.Exact, ir.AspectMove: backends.Exact,
+			ir.AspectSocket: backends.Exact,
 			ir.AspectOthers: writer.Assumed(whyLayers),
 		},
 		Written: func(at *writer.Place) ir.Held {

@@ -18,7 +18,8 @@ type Model struct {
 	// Network lets commands connect: to AllowedHosts, where a proxy holds them, and not to DeniedHosts.
 	Network                   bool
 	AllowedHosts, DeniedHosts []string
-	// Kept are the variables that commands get, nil for all, of which Only are patterns, nil for all; Dropped are patterns
+	// Kept are the variables that commands get, nil for all, of which Only are patterns, nil for all; Dropped are
+	// patterns
 	// of those that they do not.
 	Kept, Only, Dropped []string
 }
@@ -35,13 +36,15 @@ var kept = []string{".git", ".agents", ".codex", ".aws"}
 // Reads implements Policy.
 func (c *Model) Reads(abs string) bool {
 	mode := c.mode(abs)
-	return mode == "read" || mode == "write" || mode == "" && c.Minimal && slices.ContainsFunc(minimal, func(dir string) bool { return foreign.Under(abs, dir) })
+	return mode == "read" || mode == "write" || mode == "" && c.Minimal &&
+		slices.ContainsFunc(minimal, func(dir string) bool { return foreign.Under(abs, dir) })
 }
 
 // Writes implements Policy.
 func (c *Model) Writes(abs string) bool {
 	return c.mode(abs) == "write" && !slices.ContainsFunc(c.Entries, func(e Entry) bool {
-		return e.Mode == "write" && slices.ContainsFunc(kept, func(name string) bool { return foreign.Under(abs, path.Join(e.Path, name)) })
+		return e.Mode == "write" && slices.ContainsFunc(kept,
+			func(name string) bool { return foreign.Under(abs, path.Join(e.Path, name)) })
 	})
 }
 
@@ -60,7 +63,8 @@ func (c *Model) mode(abs string) string {
 		if !foreign.Under(abs, at) || e.Mode != "deny" && e.Mode != "read" && at != e.Path {
 			continue
 		}
-		if depth := len(foreign.Split(at)); depth > deepest || depth == deepest && (e.Mode == "deny" || e.Mode == "read" && out == "write") {
+		if depth := len(foreign.Split(at)); depth > deepest || depth == deepest &&
+			(e.Mode == "deny" || e.Mode == "read" && out == "write") {
 			deepest, out = depth, e.Mode
 			if e.Mode == "read" && at != e.Path {
 				out = "deny" // whether the target is opened is not certain
@@ -84,7 +88,8 @@ func (c *Model) Fetches(string) bool { return false }
 // Passes implements Policy.
 func (c *Model) Passes(name string) bool {
 	matches := func(p string) bool { return foreign.MatchName(strings.ToUpper(p), strings.ToUpper(name)) }
-	return (c.Kept == nil || slices.Contains(c.Kept, name)) && (c.Only == nil || slices.ContainsFunc(c.Only, matches)) &&
+	return (c.Kept == nil || slices.Contains(c.Kept, name)) &&
+		(c.Only == nil || slices.ContainsFunc(c.Only, matches)) &&
 		!slices.ContainsFunc(c.Dropped, matches)
 }
 

@@ -47,7 +47,8 @@ func readConfig(t *importer.Translation, docs []*importer.Document) foreign.Poli
 	c.root = root
 	t.Draft.Confines, t.Own = true, &importer.Entry{Key: "the workspace of Codex"}
 	members := importer.Tables{
-		"shell_environment_policy": c.environment, "sandbox_workspace_write": func(*source.Entry) {}, "sandbox_mode": c.sandboxMode,
+		"shell_environment_policy": c.environment, "sandbox_workspace_write": func(*source.Entry) {},
+		"sandbox_mode":        c.sandboxMode,
 		"default_permissions": c.defaultProfile, "permissions": func(*source.Entry) {},
 		"profile": func(e *source.Entry) {
 			c.Wrong(e, "Codex does not start with it: a profile is a file of its own, so import the settings that are in force without it")
@@ -169,7 +170,8 @@ func (c *reader) profile(e *source.Entry, name string, depth int) {
 			c.profile(base, base.Value.Text, depth+1)
 		}
 		c.Table(p, "a permission profile", importer.Tables{
-			"description": func(*source.Entry) {}, "extends": func(*source.Entry) {}, "filesystem": c.filesystem, "network": c.networkOf,
+			"description": func(*source.Entry) {}, "extends": func(*source.Entry) {}, "filesystem": c.filesystem,
+			"network": c.networkOf,
 			"workspace_roots": func(e *source.Entry) {
 				c.Add(e, e.Key, "").Become(importer.LeftOut, "the workspace alone is carried over")
 				c.Wrong(e, "further workspace roots are not understood; import without them")
@@ -226,7 +228,8 @@ func (c *reader) path(e *importer.Entry, text, mode, below string) {
 	case !path.IsAbs(text) || slices.Contains(strings.Split(text, "/"), ".."):
 		wrong("expected an absolute path, or one that begins with ~/ or is one of :root, :minimal, :workspace_roots and :tmpdir")
 	}
-	if !importer.Clean(abs) || below != "" && (!importer.Clean(below) || path.IsAbs(below) || slices.Contains(strings.Split(below, "/"), "..")) {
+	if !importer.Clean(abs) || below != "" &&
+		(!importer.Clean(below) || path.IsAbs(below) || slices.Contains(strings.Split(below, "/"), "..")) {
 		wrong("expected a path below it")
 	}
 	abs = path.Join(abs, below)
@@ -325,13 +328,16 @@ func (c *reader) environment(e *source.Entry) {
 		},
 		"exclude": func(e *source.Entry) {
 			for i, v := range c.Array(e) {
-				c.dropped = append(c.dropped, importer.Listed{Spelled: foreign.Spelled{Path: v.Text}, Entry: c.Add(e, importer.ElementOf("shell_environment_policy.exclude", i), v.Text)})
+				c.dropped = append(c.dropped,
+					importer.Listed{Spelled: foreign.Spelled{Path: v.Text},
+						Entry: c.Add(e, importer.ElementOf("shell_environment_policy.exclude", i), v.Text)})
 			}
 		},
 		"include_only": func(e *source.Entry) {
 			only := []string{}
 			for i, v := range c.Array(e) {
-				c.Add(e, importer.ElementOf("shell_environment_policy.include_only", i), v.Text).Become(importer.Carried, "the others are not passed on")
+				c.Add(e, importer.ElementOf("shell_environment_policy.include_only", i),
+					v.Text).Become(importer.Carried, "the others are not passed on")
 				only = append(only, v.Text)
 			}
 			c.only = only

@@ -72,7 +72,8 @@ func (c *reader) files() {
 			continue
 		}
 		for _, name := range []string{".agents", ".aws", ".codex", ".git"} {
-			kept = append(kept, importer.Point{Abs: c.T.Host.Follow(path.Join(abs, name)), Entry: &importer.Entry{Key: "Codex lets no command write it"}})
+			kept = append(kept, importer.Point{Abs: c.T.Host.Follow(path.Join(abs, name)),
+				Entry: &importer.Entry{Key: "Codex lets no command write it"}})
 		}
 	}
 	c.T.Files(slices.Concat(points, shut, kept), func(abs string) importer.Access {

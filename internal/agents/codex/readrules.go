@@ -23,10 +23,12 @@ func readRules(t *importer.Translation, docs []*importer.Document) foreign.Polic
 			e := t.Add(d, &jsonc.Node{Begin: c.at}, importer.ElementOf(c.name, i), "")
 			switch c.name {
 			case "network_rule":
-				e.Become(importer.LeftOut, "a ruleset is about commands: a host is open only where a net rule of the tool allows it")
+				e.Become(importer.LeftOut,
+					"a ruleset is about commands: a host is open only where a net rule of the tool allows it")
 				continue
 			case "host_executable":
-				e.Become(importer.LeftOut, "a rule here is about a program by its name: one that is called by a path is left to a person")
+				e.Become(importer.LeftOut,
+					"a rule here is about a program by its name: one that is called by a path is left to a person")
 				continue
 			}
 			r, ok := c.rule(d)

@@ -74,7 +74,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	return backends.Output{Data: []byte(b.String()), Elsewhere: holder(plan).Ledger()}, nil
 }
 
-// gather closes a directory in which several places are narrower than it, where no rule is written for it: Codex does not
+// gather closes a directory in which several places are narrower than it, where no rule is written for it: Codex does
+// not
 // start with two entries in a directory that is not there.
 func gather(plan *writer.Plan) {
 	for _, dir := range plan.Places {
@@ -169,12 +170,16 @@ func environment(t *ir.Tool) string {
 
 // granted reports whether a rule that withholds is about variables of one that forwards several.
 func granted(t *ir.Tool, r *ir.EnvRule) bool {
-	return slices.ContainsFunc(t.Env, func(o ir.EnvRule) bool { return o.Read && o.Prefix && strings.HasPrefix(r.Name, o.Name) })
+	return slices.ContainsFunc(t.Env, func(o ir.EnvRule) bool {
+		return o.Read && o.Prefix &&
+			strings.HasPrefix(r.Name, o.Name)
+	})
 }
 
 // excluded reports whether a rule that withholds several variables has one of a rule that forwards.
 func excluded(t *ir.Tool, r *ir.EnvRule) bool {
 	return slices.ContainsFunc(t.Env, func(o ir.EnvRule) bool {
-		return !o.Read && o.Name != "" && granted(t, &o) && strings.HasPrefix(strings.ToUpper(r.Name), strings.ToUpper(o.Name))
+		return !o.Read && o.Name != "" && granted(t, &o) &&
+			strings.HasPrefix(strings.ToUpper(r.Name), strings.ToUpper(o.Name))
 	})
 }

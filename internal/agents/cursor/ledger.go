@@ -37,8 +37,10 @@ func holder(plan *writer.Plan) *writer.Holder {
 	return &writer.Holder{
 		Plan: plan, Host: whyHosts,
 		Default: map[ir.Aspect]ir.Held{
-			ir.AspectRead: writer.More(whySystem), ir.AspectExecute: writer.More(whySystem), ir.AspectCreate: backends.Exact, ir.AspectUpdate: backends.Exact,
-			ir.AspectDelete: backends.Exact, ir.AspectMetadata: backends.Exact, ir.AspectMove: backends.Exact, ir.AspectSocket: writer.Assumed(whyLayers),
+			ir.AspectRead: writer.More(whySystem), ir.AspectExecute: writer.More(whySystem),
+			ir.AspectCreate: backends.Exact, ir.AspectUpdate: backends.Exact,
+			ir.AspectDelete: backends.Exact, ir.AspectMetadata: backends.Exact, ir.AspectMove: backends.Exact,
+			ir.AspectSocket: writer.Assumed(whyLayers),
 			ir.AspectOthers: writer.Assumed(whyLayers),
 		},
 		Written: func(*writer.Place) ir.Held { return writer.Less(whyKept) },

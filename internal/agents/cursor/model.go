@@ -9,11 +9,13 @@ import (
 	"github.com/accessc/accessc/internal/agents/foreign"
 )
 
-// Model is sandbox.json, as of Cursor 3.23 (cursor.com/docs/reference/sandbox): what commands in the sandbox may do. What
+// Model is sandbox.json, as of Cursor 3.23 (cursor.com/docs/reference/sandbox): what commands in the sandbox may do.
+// What
 // its documents leave open permits nothing here.
 type Model struct {
 	foreign.Host
-	// ReadOnly has no file be written, Unconfined is a sandbox that is off, Bounded has the workspace and the system be read.
+	// ReadOnly has no file be written, Unconfined is a sandbox that is off, Bounded has the workspace and the system
+	// be read.
 	ReadOnly, Unconfined, Bounded bool
 	// Write are absolute paths that are writable too, Protected those that are read alone.
 	Write, Protected []string
@@ -22,7 +24,8 @@ type Model struct {
 	Allowed, Denied []string
 }
 
-// Names at any depth of a writable directory: those that no command writes, and those that Cursor's list of files to ignore
+// Names at any depth of a writable directory: those that no command writes, and those that Cursor's list of files to
+// ignore
 // has by itself, which no command reads.
 var (
 	hiddenNames = []string{".env", ".env.*", "credentials.json", "secrets.json", "*.key", "*.pem", "id_rsa"}
@@ -44,7 +47,8 @@ func (c *Model) roots() []string {
 	return out
 }
 
-// named reports whether a path has one of some names in it: one at the top of a writable directory, or one that is there.
+// named reports whether a path has one of some names in it: one at the top of a writable directory, or one that is
+// there.
 func (c *Model) named(abs string, names []string) bool {
 	for _, root := range c.roots() {
 		if !foreign.Under(abs, root) {
@@ -70,13 +74,15 @@ func (c *Model) Reads(abs string) bool {
 	if (foreign.Under(abs, c.Dir) || foreign.Under(abs, c.Home)) && c.named(abs, hiddenNames) {
 		return false
 	}
-	return !c.Bounded || slices.ContainsFunc(append(c.roots(), systemDirs...), func(dir string) bool { return foreign.Under(abs, dir) })
+	return !c.Bounded || slices.ContainsFunc(append(c.roots(), systemDirs...),
+		func(dir string) bool { return foreign.Under(abs, dir) })
 }
 
 // Writes implements Policy.
 func (c *Model) Writes(abs string) bool {
 	below := func(dir string) bool { return foreign.Under(abs, dir) }
-	closed := slices.ContainsFunc(c.Protected, func(p string) bool { return foreign.Under(abs, c.Follow(c.Absolute(p, c.Dir))) })
+	closed := slices.ContainsFunc(c.Protected,
+		func(p string) bool { return foreign.Under(abs, c.Follow(c.Absolute(p, c.Dir))) })
 	return !c.ReadOnly && c.Reads(abs) && slices.ContainsFunc(c.roots(), below) && !closed && !c.named(abs, keptNames())
 }
 
@@ -91,7 +97,8 @@ func (c *Model) Connects(host string, port uint16) bool {
 		base := strings.TrimPrefix(e, "*.")
 		return foreign.Domain(base, host, port) || foreign.Domain("*."+base, host, port)
 	})
-	return !denied && (c.Everyone || slices.ContainsFunc(c.Allowed, func(e string) bool { return !strings.Contains(e, ":") && foreign.Domain(e, host, port) }))
+	return !denied && (c.Everyone || slices.ContainsFunc(c.Allowed,
+		func(e string) bool { return !strings.Contains(e, ":") && foreign.Domain(e, host, port) }))
 }
 
 // Fetches implements Policy: the file is about commands.

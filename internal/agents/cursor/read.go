@@ -14,9 +14,11 @@ import (
 var format = importer.Format{
 	Name: "cursor", Version: "3.23", Files: true,
 	Looks: func(d *importer.Document) bool {
-		return strings.HasSuffix(d.Path, "/.cursor/sandbox.json") || slices.ContainsFunc([]string{"additionalReadwritePaths", "additionalReadonlyPaths", "networkPolicy"}, func(key string) bool {
-			return d.Root.Member(key) != nil
-		})
+		return strings.HasSuffix(d.Path, "/.cursor/sandbox.json") ||
+			slices.ContainsFunc([]string{"additionalReadwritePaths", "additionalReadonlyPaths", "networkPolicy"},
+				func(key string) bool {
+					return d.Root.Member(key) != nil
+				})
 	},
 	Read: read,
 }
@@ -39,7 +41,8 @@ func read(t *importer.Translation, docs []*importer.Document) foreign.Policy {
 		"type": c.kind, "readBoundary": c.boundary, "networkPolicy": c.network,
 		"additionalReadwritePaths": func(n *jsonc.Node) { c.list(n, n.Key, &c.write) },
 		"additionalReadonlyPaths":  func(n *jsonc.Node) { c.list(n, n.Key, &c.protected) },
-		"additionalReadPaths":      t.Leave(c.d, "", "a rule to read places outside of the workspace is yours to write"),
+		"additionalReadPaths": t.Leave(c.d, "",
+			"a rule to read places outside of the workspace is yours to write"),
 	})
 	c.ignored()
 	c.files()
@@ -86,7 +89,8 @@ func (c *reader) list(n *jsonc.Node, key string, list *[]importer.Listed) {
 			c.d.Fault(item.From, "an element of %s is neither a path nor a host", key)
 			return
 		}
-		*list = append(*list, importer.Listed{Spelled: foreign.Spelled{Path: text}, Entry: c.t.Add(c.d, item, importer.ElementOf(key, i), text)})
+		*list = append(*list, importer.Listed{Spelled: foreign.Spelled{Path: text},
+			Entry: c.t.Add(c.d, item, importer.ElementOf(key, i), text)})
 		i++
 	})
 }
@@ -174,7 +178,8 @@ func (c *reader) files() {
 		case c.model.ReadOnly:
 			l.Entry.Become(importer.LeftOut, "the sandbox writes nothing")
 		case !path.IsAbs(l.Path) || path.Clean(l.Path) != l.Path || strings.ContainsAny(l.Path, `*?[]{}$\`):
-			l.Entry.Become(importer.LeftOut, "it is not certain which place Cursor takes it for; absolute paths alone carry over")
+			l.Entry.Become(importer.LeftOut,
+				"it is not certain which place Cursor takes it for; absolute paths alone carry over")
 		default:
 			writes = append(writes, c.t.Opened([]importer.Point{{Abs: l.Path, Entry: l.Entry}})...)
 		}
@@ -187,7 +192,8 @@ func (c *reader) files() {
 	}
 	plain, patterns := c.t.Located(c.protected)
 	for _, p := range patterns {
-		c.t.Faults = append(c.t.Faults, importer.FaultOf(p.Entry, "a pattern of paths that stay as they are is not understood"))
+		c.t.Faults = append(c.t.Faults, importer.FaultOf(p.Entry,
+			"a pattern of paths that stay as they are is not understood"))
 	}
 	closed = c.t.Closed(plain)
 	if !c.model.ReadOnly {
@@ -204,7 +210,8 @@ func (c *reader) files() {
 	hidden := c.hide(roots, "Cursor's own list of ignored files")
 	c.t.Files(slices.Concat(writes, closed, kept, hidden), func(abs string) importer.Access {
 		read := importer.Deepest(hidden, abs) < 0
-		return importer.Access{Read: read, Write: read && importer.Deepest(writes, abs) >= 0 && importer.Deepest(closed, abs) < 0 && importer.Deepest(kept, abs) < 0}
+		return importer.Access{Read: read, Write: read && importer.Deepest(writes, abs) >= 0 &&
+			importer.Deepest(closed, abs) < 0 && importer.Deepest(kept, abs) < 0}
 	})
 }
 
@@ -218,7 +225,8 @@ func (c *reader) hosts() {
 		case c.model.Unconfined:
 			l.Entry.Become(importer.LeftOut, "the sandbox is off")
 		case err == nil || strings.ContainsAny(l.Path, ":/"):
-			l.Entry.Become(importer.LeftOut, "it is not certain what Cursor permits of an address, a port or a path; names alone carry over")
+			l.Entry.Become(importer.LeftOut,
+				"it is not certain what Cursor permits of an address, a port or a path; names alone carry over")
 		default:
 			allowed = append(allowed, l)
 		}
@@ -230,7 +238,9 @@ func (c *reader) hosts() {
 			continue
 		}
 		if strings.ContainsAny(l.Path, "/:") {
-			c.t.Faults = append(c.t.Faults, importer.FaultOf(l.Entry, "no rule denies addresses to which names lead, or a port of a name; import without it, and without the names that may lead there"))
+			c.t.Faults = append(c.t.Faults,
+				importer.FaultOf(l.Entry,
+					"no rule denies addresses to which names lead, or a port of a name; import without it, and without the names that may lead there"))
 			continue
 		}
 		base := strings.TrimPrefix(l.Path, "*.")

@@ -46,7 +46,8 @@ func spell(target backends.Target, l ir.Location) (string, ir.CauseID) {
 	return at, ""
 }
 
-// give opens the workspace as a whole, for reading if not for more, and other roots as far as all in them may be written.
+// give opens the workspace as a whole, for reading if not for more, and other roots as far as all in them may be
+// written.
 func give(p *writer.Place) (writer.Access, ir.CauseID) {
 	switch {
 	case p.At.Root.Kind == ir.System && within(p.At.Path):
@@ -91,7 +92,8 @@ func least(root *ir.Region) writer.Access {
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	plan := writer.NewPlan(t, target, dialect)
 	s := Settings{
-		Type: "workspace_readonly", Boundary: "workspace", NoTmp: true, Network: Network{Default: "deny", Allow: []string{}, Deny: []string{}},
+		Type: "workspace_readonly", Boundary: "workspace", NoTmp: true,
+		Network: Network{Default: "deny", Allow: []string{}, Deny: []string{}},
 	}
 	if plan.Top() == writer.Write {
 		s.Type = "workspace_readwrite"

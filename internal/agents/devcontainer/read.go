@@ -33,7 +33,8 @@ type reader struct {
 	env   map[string]*importer.Entry
 }
 
-// mounted is a mount with its entry. Its source is empty for a mount of no file of the machine, and for one that is left out.
+// mounted is a mount with its entry. Its source is empty for a mount of no file of the machine, and for one that is
+// left out.
 type mounted struct {
 	source, target string
 	readOnly       bool
@@ -53,9 +54,11 @@ func read(t *importer.Translation, docs []*importer.Document) foreign.Policy {
 	}
 	members := importer.Fields{
 		"workspaceFolder": func(n *jsonc.Node) {
-			t.Add(c.d, n, "workspaceFolder", n.String()).Become(importer.Carried, "it says which mounts lie over the workspace")
+			t.Add(c.d, n, "workspaceFolder", n.String()).Become(importer.Carried,
+				"it says which mounts lie over the workspace")
 		},
-		"workspaceMount": c.workspaceMount, "mounts": c.allMounts, "containerEnv": c.variables, "remoteEnv": c.variables, "runArgs": c.runArgs,
+		"workspaceMount": c.workspaceMount, "mounts": c.allMounts, "containerEnv": c.variables,
+		"remoteEnv": c.variables, "runArgs": c.runArgs,
 		"dockerComposeFile": func(n *jsonc.Node) {
 			c.d.Fault(n.Begin, "the mounts of Docker Compose are in another file, and are not understood")
 		},
@@ -96,8 +99,10 @@ func (c *reader) local() string {
 
 // inside is a path in the container, which has to be known: something may be mounted over files there.
 func (c *reader) inside(n *jsonc.Node, text string) string {
-	text = strings.NewReplacer("${containerWorkspaceFolder}", c.folder, "${localWorkspaceFolderBasename}", path.Base(c.t.Host.Dir)).Replace(text)
-	if !path.IsAbs(text) || strings.Contains(text, "$") || !importer.Clean(text) || slices.Contains(strings.Split(text, "/"), "..") {
+	text = strings.NewReplacer("${containerWorkspaceFolder}", c.folder, "${localWorkspaceFolderBasename}",
+		path.Base(c.t.Host.Dir)).Replace(text)
+	if !path.IsAbs(text) || strings.Contains(text, "$") || !importer.Clean(text) ||
+		slices.Contains(strings.Split(text, "/"), "..") {
 		c.d.Fault(n.From, "%q: expected an absolute path in the container, with no variables but ${containerWorkspaceFolder}", text)
 		return "/"
 	}
@@ -108,14 +113,16 @@ func (c *reader) inside(n *jsonc.Node, text string) string {
 func (c *reader) outside(text string) string {
 	home := c.t.Host.Home
 	for _, v := range [][2]string{
-		{"${localWorkspaceFolder}", c.t.Host.Dir}, {"${localEnv:HOME}${localEnv:USERPROFILE}", home}, {"${localEnv:HOME}", home},
+		{"${localWorkspaceFolder}", c.t.Host.Dir}, {"${localEnv:HOME}${localEnv:USERPROFILE}", home},
+		{"${localEnv:HOME}", home},
 	} {
 		if rest, ok := strings.CutPrefix(text, v[0]); ok && (rest == "" || rest[0] == '/') {
 			text = v[1] + rest
 			break
 		}
 	}
-	if !path.IsAbs(text) || strings.ContainsAny(text, "$*?[") || !importer.Clean(text) || slices.Contains(strings.Split(text, "/"), "..") {
+	if !path.IsAbs(text) || strings.ContainsAny(text, "$*?[") || !importer.Clean(text) ||
+		slices.Contains(strings.Split(text, "/"), "..") {
 		return ""
 	}
 	return path.Clean(text)
@@ -138,7 +145,8 @@ func (c *reader) allMounts(n *jsonc.Node) {
 	for i, item := range n.Children('[') {
 		text := item.String()
 		if item.Kind == '{' {
-			text = "type=" + item.Member("type").String() + ",source=" + item.Member("source").String() + ",target=" + item.Member("target").String()
+			text = "type=" + item.Member("type").String() + ",source=" + item.Member("source").String() + ",target=" +
+				item.Member("target").String()
 			c.d.Object(item, "a mount", importer.Ignoring("type", "source", "target"))
 		}
 		c.mount(item, text, c.t.Add(c.d, item, importer.ElementOf("mounts", i), text))
@@ -160,7 +168,8 @@ func (c *reader) mount(n *jsonc.Node, text string, e *importer.Entry) {
 			target = value
 		case "readonly", "ro":
 			m.readOnly = value != "false" && value != "0"
-		case "consistency", "bind-propagation", "volume-nocopy", "volume-driver", "volume-label", "volume-opt", "tmpfs-size", "tmpfs-mode":
+		case "consistency", "bind-propagation", "volume-nocopy", "volume-driver", "volume-label", "volume-opt",
+			"tmpfs-size", "tmpfs-mode":
 		default:
 			c.d.Fault(n.From, "%q is no part of a mount that is known", part)
 			return
@@ -196,7 +205,8 @@ func (c *reader) variables(n *jsonc.Node) {
 		e := c.t.Add(c.d, item, n.Key, item.Key)
 		c.model.Env[item.Key] = append(c.model.Env[item.Key], item.String())
 		same := item.Kind == '"' && item.String() == "${localEnv:"+item.Key+"}"
-		if before, twice := c.env[item.Key]; same && importer.Variable.Get().MatchString(item.Key) && (!twice || before != nil) {
+		if before, twice := c.env[item.Key]; same && importer.Variable.Get().MatchString(item.Key) &&
+			(!twice || before != nil) {
 			c.env[item.Key] = e
 			e.Become(importer.Carried, "access.env %s", item.Key)
 			continue
@@ -254,7 +264,8 @@ func (c *reader) confine() {
 		points = append(points, importer.Point{Abs: m.source, Entry: m.entry, Opens: true})
 		for j, o := range c.mounts {
 			if i != j && ir.Within(o.target, m.target) {
-				points = append(points, importer.Point{Abs: c.t.Host.Follow(path.Join(m.source, strings.TrimPrefix(o.target, m.target))), Entry: o.entry})
+				points = append(points, importer.Point{Abs: c.t.Host.Follow(path.Join(m.source,
+					strings.TrimPrefix(o.target, m.target))), Entry: o.entry})
 			}
 		}
 	}
@@ -285,12 +296,14 @@ func (c *reader) forward() {
 	names := []string{"PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TERM"}
 	for _, name := range names {
 		if c.env[name] == nil {
-			c.t.Draft.Env = append(c.t.Draft.Env, importer.EnvRule{Name: name, Read: false, From: "the container has its own"})
+			c.t.Draft.Env = append(c.t.Draft.Env,
+				importer.EnvRule{Name: name, Read: false, From: "the container has its own"})
 		}
 	}
 	for _, n := range c.d.Root.Children('{') {
 		for _, item := range n.Children('{') {
-			if e := c.env[item.Key]; e != nil && e.Fate == importer.Carried && (n.Key == "containerEnv" || n.Key == "remoteEnv") {
+			if e := c.env[item.Key]; e != nil && e.Fate == importer.Carried &&
+				(n.Key == "containerEnv" || n.Key == "remoteEnv") {
 				c.t.Draft.Env = append(c.t.Draft.Env, importer.EnvRule{Name: item.Key, Read: true, From: e.From()})
 				c.env[item.Key] = nil
 			}

@@ -29,17 +29,20 @@ var systemDirs = []string{"/bin", "/etc", "/lib", "/lib64", "/nix", "/opt", "/ru
 // fencePrograms and fenceLines are denied by fence itself, by programs and by more words.
 var (
 	fencePrograms = []string{
-		"chroot", "fdisk", "halt", "insmod", "kexec", "mkfs", "mkfs.btrfs", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4", "mkfs.ntfs",
+		"chroot", "fdisk", "halt", "insmod", "kexec", "mkfs", "mkfs.btrfs", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4",
+		"mkfs.ntfs",
 		"mkfs.vfat", "mkfs.xfs", "modprobe", "nsenter", "parted", "poweroff", "reboot", "rmmod", "shutdown", "unshare",
 	}
 	fenceLines = []string{
-		"dd if=", "docker run --privileged", "docker run -v /:/", "init 0", "init 6", "systemctl halt", "systemctl poweroff", "systemctl reboot",
+		"dd if=", "docker run --privileged", "docker run -v /:/", "init 0", "init 6", "systemctl halt",
+		"systemctl poweroff", "systemctl reboot",
 	}
 )
 
 // lists are the lists that fence has in common with srt.
 func (f *Model) lists() *srt.Model {
-	return &srt.Model{Host: f.Host, DenyRead: f.DenyRead, AllowWrite: plain(f.AllowWrite), DenyWrite: f.DenyWrite, AllowedDomains: f.AllowedDomains, DeniedDomains: f.DeniedDomains}
+	return &srt.Model{Host: f.Host, DenyRead: f.DenyRead, AllowWrite: plain(f.AllowWrite), DenyWrite: f.DenyWrite,
+		AllowedDomains: f.AllowedDomains, DeniedDomains: f.DeniedDomains}
 }
 
 // plain leaves entries with alternatives in braces out.
@@ -63,7 +66,8 @@ func (f *Model) Reads(abs string) bool {
 		_, open := s.Opens(e, abs)
 		return open
 	})
-	return listed || !f.Strict && slices.ContainsFunc(systemDirs, func(dir string) bool { return foreign.Under(abs, dir) })
+	return listed || !f.Strict && slices.ContainsFunc(systemDirs,
+		func(dir string) bool { return foreign.Under(abs, dir) })
 }
 
 // Writes implements Policy.
@@ -116,7 +120,8 @@ func (f *Model) Runs(line string) bool {
 	return len(words) == 0 || !slices.ContainsFunc(f.all(), func(prefix string) bool {
 		want := strings.Fields(prefix)
 		for _, w := range words {
-			if len(want) > 0 && (path.Base(w) == path.Base(want[0]) || w == want[0] || strings.HasSuffix(want[0], "=") && strings.HasPrefix(w, want[0])) {
+			if len(want) > 0 && (path.Base(w) == path.Base(want[0]) || w == want[0] ||
+				strings.HasSuffix(want[0], "=") && strings.HasPrefix(w, want[0])) {
 				want = want[1:]
 			}
 		}
@@ -129,7 +134,8 @@ func (f *Model) Runs(line string) bool {
 func (f *Model) Starts(program string) bool {
 	return !slices.ContainsFunc(f.all(), func(prefix string) bool {
 		words := strings.Fields(prefix)
-		return len(words) > 0 && path.Base(words[0]) == program && (len(words) == 1 && !slices.Contains(f.Unenforced, program) || f.Argv)
+		return len(words) > 0 && path.Base(words[0]) == program &&
+			(len(words) == 1 && !slices.Contains(f.Unenforced, program) || f.Argv)
 	})
 }
 

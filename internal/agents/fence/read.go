@@ -16,7 +16,8 @@ var format = importer.Format{
 	Name: "fence", Version: "0.1.66", Files: true,
 	Looks: func(d *importer.Document) bool {
 		base := path.Base(strings.ReplaceAll(d.Name, `\`, "/"))
-		return base == "fence.json" || base == "fence.jsonc" || d.Root.Member("command", "deny") != nil && (d.Root.Member("network") != nil || d.Root.Member("filesystem") != nil)
+		return base == "fence.json" || base == "fence.jsonc" || d.Root.Member("command", "deny") != nil &&
+			(d.Root.Member("network") != nil || d.Root.Member("filesystem") != nil)
 	},
 	Read: read,
 }
@@ -76,7 +77,8 @@ func (f *reader) base(d *importer.Document, above []string) {
 	name := n.String()
 	above = append(above[:len(above):len(above)], d.Path)
 	switch {
-	case !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") && !path.IsAbs(name) || !importer.Clean(name):
+	case !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") && !path.IsAbs(name) ||
+		!importer.Clean(name):
 		d.Fault(n.Begin, `extends adds settings that are not here: import what "fence config show" prints`)
 		return
 	case !path.IsAbs(name):
@@ -124,7 +126,8 @@ func (f *reader) filesystem(n *jsonc.Node) {
 			t.Paths(d, n, "filesystem."+n.Key, list)
 			for _, l := range *list {
 				if denies && strings.ContainsAny(l.Path, `{\`) {
-					d.Faults = append(d.Faults, importer.FaultOf(l.Entry, "braces and backslashes in a path that is denied are not understood"))
+					d.Faults = append(d.Faults,
+						importer.FaultOf(l.Entry, "braces and backslashes in a path that is denied are not understood"))
 				}
 			}
 		}
@@ -137,11 +140,15 @@ func (f *reader) filesystem(n *jsonc.Node) {
 		}
 	}
 	d.Object(n, "filesystem", importer.Fields{
-		"denyRead": paths(&f.denyRead, true), "denyWrite": paths(&f.denyWrite, true), "allowRead": paths(&f.allowRead, false), "allowWrite": paths(&f.allowWrite, false),
-		"defaultDenyRead": flag(&f.defaultDeny, "it bounds what can be read"), "strictDenyRead": flag(&f.strict, "it bounds what can be read"),
-		"allowExecute":   t.Leave(d, "filesystem", "a rule that lets files be executed lets them be read and listed; write it where that is meant"),
-		"wslInterop":     t.Leave(d, "filesystem", "it is about how fence works"),
-		"allowGitConfig": t.Leave(d, "filesystem", ".git/config is a protected path; write a rule for it if it is meant"),
+		"denyRead": paths(&f.denyRead, true), "denyWrite": paths(&f.denyWrite, true),
+		"allowRead": paths(&f.allowRead, false), "allowWrite": paths(&f.allowWrite, false),
+		"defaultDenyRead": flag(&f.defaultDeny, "it bounds what can be read"),
+		"strictDenyRead":  flag(&f.strict, "it bounds what can be read"),
+		"allowExecute": t.Leave(d, "filesystem",
+			"a rule that lets files be executed lets them be read and listed; write it where that is meant"),
+		"wslInterop": t.Leave(d, "filesystem", "it is about how fence works"),
+		"allowGitConfig": t.Leave(d, "filesystem",
+			".git/config is a protected path; write a rule for it if it is meant"),
 	})
 }
 
@@ -156,13 +163,16 @@ func (f *reader) command(n *jsonc.Node) {
 					d.Fault(item.From, "an element of command.deny is no command")
 					return
 				}
-				f.stops = append(f.stops, importer.Listed{Spelled: foreign.Spelled{Path: text}, Entry: t.Add(d, item, importer.ElementOf("command.deny", i), text)})
+				f.stops = append(f.stops,
+					importer.Listed{Spelled: foreign.Spelled{Path: text},
+						Entry: t.Add(d, item, importer.ElementOf("command.deny", i), text)})
 			})
 		},
 		"allow": func(n *jsonc.Node) {
 			i := 0
 			d.List(n, "command.allow", func(item *jsonc.Node, text string) {
-				t.Add(d, item, importer.ElementOf("command.allow", i), text).Become(importer.LeftOut, "a rule that denies wins here, and other commands are left to a person")
+				t.Add(d, item, importer.ElementOf("command.allow", i), text).Become(importer.LeftOut,
+					"a rule that denies wins here, and other commands are left to a person")
 				i++
 			})
 		},
@@ -171,14 +181,16 @@ func (f *reader) command(n *jsonc.Node) {
 			t.Add(d, n, "command.useDefaults", "").Become(importer.Carried, "no rule allows a command")
 		},
 		"acceptSharedBinaryCannotRuntimeDeny": func(n *jsonc.Node) {
-			d.List(n, "acceptSharedBinaryCannotRuntimeDeny", func(_ *jsonc.Node, text string) { f.accepted = append(f.accepted, text) })
+			d.List(n, "acceptSharedBinaryCannotRuntimeDeny",
+				func(_ *jsonc.Node, text string) { f.accepted = append(f.accepted, text) })
 			t.Add(d, n, "command."+n.Key, "").Become(importer.Carried, "it bounds which programs may start")
 		},
 		"runtimeExecPolicy": func(n *jsonc.Node) {
 			if f.argv = n.String() == "argv"; !f.argv && n.String() != "path" {
 				d.Fault(n.From, "expected path or argv")
 			}
-			t.Add(d, n, "command.runtimeExecPolicy", n.String()).Become(importer.Carried, "it bounds which programs may start")
+			t.Add(d, n, "command.runtimeExecPolicy", n.String()).Become(importer.Carried,
+				"it bounds which programs may start")
 		},
 	})
 }
@@ -193,12 +205,15 @@ func (f *reader) confine() {
 	for _, p := range append(names, more...) {
 		p.Entry.Become(importer.LeftOut, "a rule knows no patterns")
 	}
-	yesRead, yesWrite = slices.DeleteFunc(yesRead, braced), slices.DeleteFunc(slices.DeleteFunc(yesWrite, braced), obeyed)
+	yesRead, yesWrite = slices.DeleteFunc(yesRead, braced), slices.DeleteFunc(slices.DeleteFunc(yesWrite, braced),
+		obeyed)
 	noRead, noWrite, yesRead, yesWrite = t.Closed(noRead), t.Closed(noWrite), t.Opened(yesRead), t.Opened(yesWrite)
 	opened := t.Roots(slices.Concat(yesRead, yesWrite))
-	masked, kept := t.EveryName(noReadNames, opened, importer.Closes), t.EveryName(noWriteNames, opened, importer.KeepsFrom)
+	masked, kept := t.EveryName(noReadNames, opened, importer.Closes),
+		t.EveryName(noWriteNames, opened, importer.KeepsFrom)
 	for _, root := range opened {
-		if importer.Deepest(yesWrite, root) >= 0 || slices.ContainsFunc(yesWrite, func(p importer.Point) bool { return ir.Within(p.Abs, root) }) {
+		if importer.Deepest(yesWrite, root) >= 0 ||
+			slices.ContainsFunc(yesWrite, func(p importer.Point) bool { return ir.Within(p.Abs, root) }) {
 			kept = append(kept, instructionsBelow(t, root)...)
 		}
 	}
@@ -206,7 +221,8 @@ func (f *reader) confine() {
 	t.Files(slices.Concat(noRead, yesRead, yesWrite, noWrite, masked, kept), func(abs string) importer.Access {
 		read := importer.Deepest(noRead, abs) < 0 && importer.Deepest(masked, abs) < 0
 		read = read && (!listedOnly || importer.Deepest(yesRead, abs) >= 0 || importer.Deepest(yesWrite, abs) >= 0)
-		return importer.Access{Read: read, Write: read && importer.Deepest(yesWrite, abs) >= 0 && importer.Deepest(noWrite, abs) < 0 && importer.Deepest(kept, abs) < 0 && instructs(abs) == ""}
+		return importer.Access{Read: read, Write: read && importer.Deepest(yesWrite, abs) >= 0 &&
+			importer.Deepest(noWrite, abs) < 0 && importer.Deepest(kept, abs) < 0 && instructs(abs) == ""}
 	})
 }
 
@@ -251,7 +267,8 @@ func instructionsBelow(t *importer.Translation, root string) []importer.Point {
 	}
 	var out []importer.Point
 	for _, abs := range found {
-		out = append(out, importer.Point{Abs: t.Host.Follow(abs), Entry: &importer.Entry{Key: "fence lets no command write it"}})
+		out = append(out, importer.Point{Abs: t.Host.Follow(abs),
+			Entry: &importer.Entry{Key: "fence lets no command write it"}})
 	}
 	return out
 }
@@ -264,7 +281,8 @@ func (f *reader) commands() {
 	for _, l := range f.stops {
 		words := importer.Words(l.Path)
 		p := importer.Pattern{Prefix: words}
-		if words == nil || strings.HasSuffix(l.Path, "=") || slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(w, "=") }) {
+		if words == nil || strings.HasSuffix(l.Path, "=") ||
+			slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(w, "=") }) {
 			p = importer.Pattern{Glob: l.Path + "*"}
 		}
 		single := len(strings.Fields(l.Path)) == 1 && !slices.Contains(f.accepted, path.Base(l.Path))
@@ -272,7 +290,8 @@ func (f *reader) commands() {
 			t.Draft.Closed = l.Entry
 		}
 		if single || f.argv {
-			l.Entry.Become(importer.Narrowed, "rulesets.%s; processes start no program but those that you list in access.commands", t.Draft.Ruleset)
+			l.Entry.Become(importer.Narrowed,
+				"rulesets.%s; processes start no program but those that you list in access.commands", t.Draft.Ruleset)
 		}
 		stop = append(stop, importer.LineRule{Pattern: p, Deny: true, Entry: l.Entry})
 	}
@@ -304,7 +323,8 @@ func (f *reader) model() foreign.Policy {
 		return out
 	}
 	return &Model{
-		Host: f.t.Host, DenyRead: spelled(f.denyRead), AllowRead: spelled(f.allowRead), AllowWrite: spelled(f.allowWrite), DenyWrite: spelled(f.denyWrite),
+		Host: f.t.Host, DenyRead: spelled(f.denyRead), AllowRead: spelled(f.allowRead),
+		AllowWrite: spelled(f.allowWrite), DenyWrite: spelled(f.denyWrite),
 		DefaultDeny: f.defaultDeny, Strict: f.strict, AllowedDomains: texts(f.allowed), DeniedDomains: texts(f.denied),
 		Denied: texts(f.stops), Unenforced: f.accepted, Defaults: f.defaults, Argv: f.argv,
 	}

@@ -26,7 +26,8 @@ func Domain(entry, host string, port uint16) bool {
 
 // SplitPort splits an entry into its host, an IPv6 address without brackets, and its port, 0 for none.
 func SplitPort(entry string) (host string, port uint16) {
-	if i := strings.LastIndexByte(entry, ':'); i >= 0 && !strings.HasSuffix(entry, "]") && (strings.HasPrefix(entry, "[") || strings.Count(entry, ":") == 1) {
+	if i := strings.LastIndexByte(entry, ':'); i >= 0 && !strings.HasSuffix(entry, "]") &&
+		(strings.HasPrefix(entry, "[") || strings.Count(entry, ":") == 1) {
 		if n, err := strconv.ParseUint(entry[i+1:], 10, 16); err == nil && n > 0 && entry[i+1] != '0' {
 			return strings.Trim(entry[:i], "[]"), uint16(n)
 		}

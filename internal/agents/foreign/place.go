@@ -53,7 +53,8 @@ func Whole(text string) string {
 // Startup are names at any depth of a working directory that its programs, or the next shell, take
 // instructions from. Both srt and Claude Code take them out of the places that may be written.
 var Startup = []string{
-	".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".ripgreprc", ".mcp.json",
+	".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".ripgreprc",
+	".mcp.json",
 	".vscode", ".idea", ".claude/commands", ".claude/agents", ".git/hooks", ".git/config",
 }
 

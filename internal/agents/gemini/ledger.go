@@ -50,12 +50,14 @@ func holder(plan *writer.Plan, asks bool) *writer.Holder {
 	return &writer.Holder{
 		Plan: plan, Host: whyWeb, Loose: loose,
 		Default: map[ir.Aspect]ir.Held{
-			ir.AspectRead: loose, ir.AspectExecute: loose, ir.AspectCreate: loose, ir.AspectUpdate: loose, ir.AspectDelete: loose,
+			ir.AspectRead: loose, ir.AspectExecute: loose, ir.AspectCreate: loose, ir.AspectUpdate: loose,
+			ir.AspectDelete:   loose,
 			ir.AspectMetadata: loose, ir.AspectMove: loose, ir.AspectSocket: loose, ir.AspectOthers: loose,
 		},
 		Except: map[ir.Aspect]ir.Held{
-			ir.AspectExecute: command, ir.AspectSocket: command, ir.AspectDelete: writer.Less(whyTools), ir.AspectMetadata: writer.Less(whyTools),
-			ir.AspectMove: loose,
+			ir.AspectExecute: command, ir.AspectSocket: command, ir.AspectDelete: writer.Less(whyTools),
+			ir.AspectMetadata: writer.Less(whyTools),
+			ir.AspectMove:     loose,
 		},
 		Written: func(*writer.Place) ir.Held { return writer.Less(whyKept) },
 		Closed:  backends.Exact, Opened: backends.Exact, Patterns: backends.Exact, Blocked: whyKept,
@@ -65,7 +67,8 @@ func holder(plan *writer.Plan, asks bool) *writer.Holder {
 		Programs: &writer.Programs{
 			Any: command, Others: loose, Args: loose,
 			Listed: func(r *ir.CommandRule) ir.Held {
-				return backends.Join(command, backends.When(len(writer.Lines(r)) < max(len(r.Args), 1), writer.Less(whyWords)))
+				return backends.Join(command,
+					backends.When(len(writer.Lines(r)) < max(len(r.Args), 1), writer.Less(whyWords)))
 			},
 		},
 	}

@@ -20,7 +20,8 @@ type Rule struct {
 	Decision string // allow, ask_user or deny
 	// Priority is that of all kinds of settings together.
 	Priority int
-	// Prefix is text that begins commands. Expression is compared with the arguments of the call as JSON. Neither is set
+	// Prefix is text that begins commands. Expression is compared with the arguments of the call as JSON. Neither is
+	// set
 	// for a rule about every command.
 	Prefix, Expression string
 }

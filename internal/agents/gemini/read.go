@@ -117,7 +117,8 @@ func (g *policyReader) rule(at *source.Entry) {
 			}
 		},
 		"subagent": only, "mcpName": only, "toolAnnotations": only, "interactive": only,
-		"allowRedirection": nothing, "allow_redirection": nothing, "denyMessage": nothing, "deny_message": nothing, "name": nothing,
+		"allowRedirection": nothing, "allow_redirection": nothing, "denyMessage": nothing, "deny_message": nothing,
+		"name": nothing,
 	})
 	parts := 0
 	for _, set := range []bool{c.prefixes != nil, c.regex != "", c.args != ""} {
@@ -131,7 +132,8 @@ func (g *policyReader) rule(at *source.Entry) {
 	case parts > 1 || (len(c.prefixes) > 0 || c.regex != "") && !slices.Equal(c.tools, []string{"run_shell_command"}):
 		g.Wrong(at, "commandPrefix and commandRegex are for run_shell_command, and exclude each other and argsPattern")
 	default:
-		g.decide(g.Add(at, at.Key, c.decision+" "+strings.Join(append(c.tools, append(c.prefixes, c.regex+c.args)...), " ")), c)
+		g.decide(g.Add(at, at.Key, c.decision+" "+strings.Join(append(c.tools, append(c.prefixes, c.regex+c.args)...),
+			" ")), c)
 	}
 }
 
@@ -162,7 +164,8 @@ const unlessSwitched = 950
 func (g *policyReader) decide(e *importer.Entry, c condition) {
 	stops := c.decision != "allow"
 	shell := slices.ContainsFunc(c.tools, func(name string) bool {
-		return name == "run_shell_command" || strings.Contains(name, "*") && (stops || name == "*") && importer.AnyText(name).MatchString("run_shell_command")
+		return name == "run_shell_command" || strings.Contains(name, "*") && (stops || name == "*") &&
+			importer.AnyText(name).MatchString("run_shell_command")
 	})
 	why := ""
 	switch {
@@ -205,7 +208,8 @@ func (g *policyReader) commands(e *importer.Entry, c condition) {
 		g.rules = append(g.rules, placed{one, prefixPattern(p), e})
 	}
 	regex := c.regex
-	if rest, ok := strings.CutPrefix(c.args, `"command":"`); ok && (importer.Grouped(rest) || !strings.Contains(rest, "|")) {
+	if rest, ok := strings.CutPrefix(c.args, `"command":"`); ok &&
+		(importer.Grouped(rest) || !strings.Contains(rest, "|")) {
 		regex = rest
 	}
 	patterns := []importer.Pattern{{All: true, Vague: c.args != "" || len(c.only) > 0}}

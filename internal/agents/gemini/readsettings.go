@@ -14,9 +14,10 @@ var settingsFormat = importer.Format{
 	Name: "gemini-settings", Version: "0.61.0",
 	Looks: func(d *importer.Document) bool {
 		tools := d.Root.Member("tools")
-		return ownPath(d) || slices.ContainsFunc([]string{"allowed", "confirmationRequired", "core", "exclude"}, func(key string) bool {
-			return tools.Member(key) != nil
-		})
+		return ownPath(d) || slices.ContainsFunc([]string{"allowed", "confirmationRequired", "core", "exclude"},
+			func(key string) bool {
+				return tools.Member(key) != nil
+			})
 	},
 	Read: readSettings,
 }

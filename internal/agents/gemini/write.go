@@ -26,7 +26,8 @@ func (Backend) File() string { return "gemini.toml" }
 // Platform implements backends.Backend: Gemini CLI runs on several systems.
 func (Backend) Platform() ir.Platform { return 0 }
 
-// Priorities of a file are 0 to 999. An answer that Gemini CLI remembers has 950, and the lists of its settings have less.
+// Priorities of a file are 0 to 999. An answer that Gemini CLI remembers has 950, and the lists of its settings have
+// less.
 const (
 	others  = 951 // refuses every call
 	listed  = 955 // calls that are no access to files
@@ -40,18 +41,21 @@ const (
 // quiet are tools that touch no file.
 var quiet = []string{"ask_user", "complete_task", "update_topic", "write_todos"}
 
-// kinds are the tools that take one path, with the access that they need. replace looks for a relative path elsewhere if no
+// kinds are the tools that take one path, with the access that they need. replace looks for a relative path elsewhere
+// if no
 // file has it.
 var kinds = []struct {
 	tools    []string
 	takes    writer.Access
 	relative bool // or by absolute paths
 }{
-	{[]string{"read_file", "list_directory"}, writer.Read, true}, {[]string{"read_file", "list_directory"}, writer.Read, false},
+	{[]string{"read_file", "list_directory"}, writer.Read, true},
+	{[]string{"read_file", "list_directory"}, writer.Read, false},
 	{[]string{"write_file"}, writer.Write, true}, {[]string{"write_file", "replace"}, writer.Write, false},
 }
 
-// argument begins an expression about the path of a call. Gemini CLI writes arguments as JSON, in NULs those of the call itself.
+// argument begins an expression about the path of a call. Gemini CLI writes arguments as JSON, in NULs those of the
+// call itself.
 const argument = `\x00"(?:file_path|dir_path)":"`
 
 // spell returns paths from the workspace alone: the tools reach nothing else.
@@ -111,7 +115,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	rules := append([]rule{
 		{[]string{"*"}, "", "deny", others},
 		{quiet, "", "allow", listed},
-		{[]string{"*"}, argument + `(?:[^"]*(?:[\\%]|//|/\.{1,2}[/"])|\.\.[/"]|[@~]|[A-Za-z]:|[^"]{` + fmt.Sprint(longest) + `})`, "deny", unlike},
+		{[]string{"*"}, argument + `(?:[^"]*(?:[\\%]|//|/\.{1,2}[/"])|\.\.[/"]|[@~]|[A-Za-z]:|[^"]{` +
+			fmt.Sprint(longest) + `})`, "deny", unlike},
 	}, asked...)
 	rules = append(rules, places(plan, workspace(target))...)
 	var b strings.Builder
@@ -131,7 +136,8 @@ func starts(at *writer.Place) bool {
 
 // workspace is the path of the workspace, empty where it is not known or too long for a rule.
 func workspace(target backends.Target) string {
-	if target.Form != backends.Resolved || target.Facts.Bindings == nil || len(target.Facts.Bindings.Workspace) >= longest {
+	if target.Form != backends.Resolved || target.Facts.Bindings == nil ||
+		len(target.Facts.Bindings.Workspace) >= longest {
 		return ""
 	}
 	return target.Facts.Bindings.Workspace
@@ -171,7 +177,8 @@ func places(plan *writer.Plan, workspace string) []rule {
 				pattern = below(path, dir, dir+"/")
 			}
 			if does != (outer >= k.takes) && (k.relative || workspace != "") {
-				out = append(out, rule{k.tools, argument + pattern, map[bool]string{true: "allow", false: "deny"}[does], level(at)})
+				out = append(out, rule{k.tools, argument + pattern, map[bool]string{true: "allow", false: "deny"}[does],
+					level(at)})
 			}
 		}
 	}
@@ -193,7 +200,8 @@ func closed(plan *writer.Plan, workspace string) []rule {
 					begin += regexp.QuoteMeta(path + "/")
 				}
 				if n.Has < k.takes && (k.relative || workspace != "") {
-					out = append(out, rule{k.tools, argument + begin + `(?:[^"]*/|)` + name + `(?:/[^"]*|)"\x00`, "deny", names})
+					out = append(out, rule{k.tools, argument + begin + `(?:[^"]*/|)` + name + `(?:/[^"]*|)"\x00`,
+						"deny", names})
 				}
 			}
 		}

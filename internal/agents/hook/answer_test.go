@@ -61,7 +61,7 @@ func TestReplies(t *testing.T) {
 					}
 					r := a.Reply(e, a.Settle(e, Answer{Outcome: out, Reason: "why", Command: command}))
 					word, where := said(r.Out), a.Name+" "+e.Name+" "+out.String()
-					refused := word == "deny" || a.Name == "windsurf" && r.Status == blocks
+					refused := word == "deny" || a.Name == "windsurf" && r.Status == Blocks
 					switch {
 					case out == Pass && word == "allow" && e.Stage == Before && a.Name != "opencode": // whose plugin is accessc's own
 						t.Errorf("%s: no objection is %s", where, r.Out)
@@ -81,7 +81,7 @@ func TestReplies(t *testing.T) {
 				}
 			}
 		}
-		if r := a.Fail("why"); r.Status != blocks || r.Err == "" || a.Name != "windsurf" && said(r.Out) != "deny" {
+		if r := a.Fail("why"); r.Status != Blocks || r.Err == "" || a.Name != "windsurf" && said(r.Out) != "deny" {
 			t.Errorf("%s: a failure is %+v", a.Name, r)
 		}
 		if a.Deadline() > a.Default/2 && a.Default > 0 || a.Deadline() > Limit/2 {

@@ -14,8 +14,8 @@ import (
 	"github.com/accessc/accessc/internal/text/jsonrpc"
 )
 
-// maxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
-const maxEvent = 16 << 20
+// MaxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
+const MaxEvent = 16 << 20
 
 // Stage is the moment of an event.
 type Stage uint8
@@ -60,7 +60,7 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.read(a, v)
+	e, err := a.Read(a, v)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,8 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	return e, nil
 }
 
-// failed reports whether the report of a used tool has a result with an error, in any of the forms that agents write it.
+// failed reports whether the report of a used tool has a result with an error, in any of the forms that agents write
+// it.
 func failed(v gjson.Result) bool {
 	said := func(v gjson.Result) bool {
 		return v.Exists() && v.Type != gjson.Null && v.Type != gjson.False && v.String() != ""
@@ -111,12 +112,12 @@ func failed(v gjson.Result) bool {
 // read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
 // See RATIONALE D150.
 func read(r io.Reader) (gjson.Result, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxEvent+1))
+	text, err := io.ReadAll(io.LimitReader(r, MaxEvent+1))
 	switch {
 	case err != nil:
 		return gjson.Result{}, fmt.Errorf("the event cannot be read: %w", err)
-	case len(text) > maxEvent:
-		return gjson.Result{}, fmt.Errorf("the event is longer than %d bytes", maxEvent)
+	case len(text) > MaxEvent:
+		return gjson.Result{}, fmt.Errorf("the event is longer than %d bytes", MaxEvent)
 	}
 	return object(text, "event")
 }
@@ -142,40 +143,40 @@ func object(text []byte, what string) (gjson.Result, error) {
 	return root, nil
 }
 
-// form is where the agents that follow Claude Code's form have the parts of an event.
-type form struct {
-	event, session, dir, id, tool, input string
-	stages                               map[string]Stage
+// Form is where the agents that follow Claude Code's form have the parts of an event.
+type Form struct {
+	Event, Session, Dir, ID, Tool, Input string
+	Stages                               map[string]Stage
 }
 
-// with is the form of an agent that names its events otherwise.
-func (f form) with(stages map[string]Stage) form {
-	f.stages = stages
+// With is the form of an agent that names its events otherwise.
+func (f Form) With(stages map[string]Stage) Form {
+	f.Stages = stages
 	return f
 }
 
-// read reads an event of the form, without its call. It returns the other members, too.
-func (f form) read(v gjson.Result) (*Event, map[string]gjson.Result, error) {
-	m, err := jsonrpc.Members(v, f.event, f.session, f.dir, f.id, f.tool, f.input)
+// Read reads an event of the form, without its call. It returns the other members, too.
+func (f Form) Read(v gjson.Result) (*Event, map[string]gjson.Result, error) {
+	m, err := jsonrpc.Members(v, f.Event, f.Session, f.Dir, f.ID, f.Tool, f.Input)
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &Event{Name: m[f.event].Str, Session: m[f.session].Str, ID: m[f.id].Str, Dir: m[f.dir].Str}
-	if e.Stage = f.stages[e.Name]; e.Stage == 0 {
+	e := &Event{Name: m[f.Event].Str, Session: m[f.Session].Str, ID: m[f.ID].Str, Dir: m[f.Dir].Str}
+	if e.Stage = f.Stages[e.Name]; e.Stage == 0 {
 		return nil, nil, fmt.Errorf("%q is no event that asks about a tool", e.Name)
 	}
 	return e, m, nil
 }
 
-// call reads an event of the form with the call of a tool.
-func (f form) call(a *Agent, v gjson.Result) (*Event, map[string]gjson.Result, error) {
-	e, m, err := f.read(v)
+// Call reads an event of the form with the call of a tool.
+func (f Form) Call(a *Agent, v gjson.Result) (*Event, map[string]gjson.Result, error) {
+	e, m, err := f.Read(v)
 	if err != nil {
 		return nil, nil, err
 	}
-	if m[f.tool].Type != gjson.String || m[f.tool].Str == "" {
-		return nil, nil, fmt.Errorf("the event has no %s", f.tool)
+	if m[f.Tool].Type != gjson.String || m[f.Tool].Str == "" {
+		return nil, nil, fmt.Errorf("the event has no %s", f.Tool)
 	}
-	e.Call, err = a.call(m[f.tool].Str, m[f.input])
+	e.Call, err = a.Call(m[f.Tool].Str, m[f.Input])
 	return e, m, err
 }

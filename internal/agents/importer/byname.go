@@ -18,8 +18,9 @@ import (
 type denial bool
 
 const (
-	// Closes takes all, KeepsFrom writing.
-	Closes    denial = true
+	// Closes takes all.
+	Closes denial = true
+	// KeepsFrom takes writing.
 	KeepsFrom denial = false
 )
 

@@ -21,7 +21,9 @@ func (t *Translation) EveryCase(points []Point, opened []string) []Point {
 		}
 		others := cased(p.Abs, opened)
 		if len(others) > 0 && slices.ContainsFunc(opened, func(root string) bool { return ir.Within(p.Abs, root) }) {
-			t.Faults = append(t.Faults, FaultOf(p.Entry, "it denies "+t.Spell(others[0])+" as well as "+t.Spell(p.Abs)+", and no rules can be about both: write it as the file is spelled, or rename one of them"))
+			t.Faults = append(t.Faults, FaultOf(p.Entry,
+				"it denies "+t.Spell(others[0])+" as well as "+t.Spell(p.Abs)+
+					", and no rules can be about both: write it as the file is spelled, or rename one of them"))
 			continue
 		}
 		for _, abs := range others {

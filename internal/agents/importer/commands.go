@@ -144,7 +144,8 @@ func (t *Translation) AllowLine(a LineRule, stop []LineRule) {
 	case a.All:
 		a.Entry.Become(LeftOut, "no rule allows every command: each is left to a person")
 		return
-	case len(a.Prefix)+len(a.Exact) == 0 && strings.Count(a.Glob, "*") == 1 && strings.HasSuffix(a.Glob, "*") && Words(strings.TrimSuffix(a.Glob, "*")) != nil:
+	case len(a.Prefix)+len(a.Exact) == 0 && strings.Count(a.Glob, "*") == 1 && strings.HasSuffix(a.Glob, "*") &&
+		Words(strings.TrimSuffix(a.Glob, "*")) != nil:
 		a.Prefix = Words(strings.TrimSuffix(a.Glob, "*"))
 		a.Glob = ""
 		a.Entry.Become(Narrowed, "rulesets.%s; a rule is about whole words", t.Draft.Ruleset)
@@ -188,7 +189,8 @@ func (a LineRule) against(s LineRule) (except []string, clash bool) {
 		return nil, false // the rule that denies comes first
 	case s.Glob == "":
 		n := min(len(own), len(stops))
-		if !slices.Equal(own[:n], stops[:n]) || len(a.Exact) > 0 && len(stops) > len(own) || len(s.Exact) > 0 && len(stops) < len(own) {
+		if !slices.Equal(own[:n], stops[:n]) || len(a.Exact) > 0 && len(stops) > len(own) || len(s.Exact) > 0 &&
+			len(stops) < len(own) {
 			return nil, false
 		}
 		if len(stops) > len(own) {
@@ -202,7 +204,8 @@ func (a LineRule) against(s LineRule) (except []string, clash bool) {
 	}
 	// The last word of the beginning may go on.
 	whole := strings.Fields(begin[:strings.LastIndexByte(begin, ' ')+1])
-	if len(a.Exact) == 0 && len(whole) > len(own) && slices.Equal(whole[:len(own)], own) && !slices.ContainsFunc(whole, func(w string) bool { return !PlainWord.Get().MatchString(w) }) {
+	if len(a.Exact) == 0 && len(whole) > len(own) && slices.Equal(whole[:len(own)], own) &&
+		!slices.ContainsFunc(whole, func(w string) bool { return !PlainWord.Get().MatchString(w) }) {
 		return whole, true
 	}
 	return nil, true

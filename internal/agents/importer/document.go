@@ -134,5 +134,6 @@ func (d *Document) Entry(n *jsonc.Node, key, text string) *Entry {
 
 // Clean reports whether a text has no character that could pass for another one in a path.
 func Clean(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
+	return text != "" && !strings.ContainsFunc(text,
+		func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
 }

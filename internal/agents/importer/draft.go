@@ -101,11 +101,13 @@ func (d *draft) text(head string) string {
 			fmt.Fprintf(&b, "allow = %t\n", r.Allow)
 		}
 		for _, r := range d.Env {
-			fmt.Fprintf(&b, "\n[[%s.access.env]] # %s\nname = %s\nread = %t\n", table, r.From, tomltext.String(r.Name), r.Read)
+			fmt.Fprintf(&b, "\n[[%s.access.env]] # %s\nname = %s\nread = %t\n", table, r.From, tomltext.String(r.Name),
+				r.Read)
 		}
 	}
 	if d.Confines && d.Closed != nil {
-		fmt.Fprintf(&b, "\n[%s.access.commands] # %s; list the programs that may start\n", "tools."+tomltext.Key(d.tool), d.Closed.From())
+		fmt.Fprintf(&b, "\n[%s.access.commands] # %s; list the programs that may start\n",
+			"tools."+tomltext.Key(d.tool), d.Closed.From())
 	}
 	for _, r := range slices.Concat(d.Rules, d.Wide) {
 		r.write(&b, "rulesets."+tomltext.Key(d.Ruleset)+".rules")

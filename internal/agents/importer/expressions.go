@@ -18,7 +18,8 @@ var (
 // maxGroups is how many groups an expression may have that are spelled out.
 const maxGroups = 3
 
-// ExpressionPatterns are the patterns of a regular expression, which begins with the command and ends anywhere: its text
+// ExpressionPatterns are the patterns of a regular expression, which begins with the command and ends anywhere: its
+// text
 // if it is plain, that of each alternative, or one that matches more.
 func ExpressionPatterns(regex string, depth int) []Pattern {
 	if _, err := regexp.Compile(regex); err != nil {
@@ -64,5 +65,6 @@ func Grouped(regex string) bool {
 
 // AnyText is a pattern of names of permissions.
 func AnyText(pattern string) *regexp.Regexp {
-	return regexp.MustCompile("(?s)^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(pattern)) + "$")
+	return regexp.MustCompile("(?s)^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(pattern)) +
+		"$")
 }

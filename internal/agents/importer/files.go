@@ -195,7 +195,8 @@ func Matching(dir, flags string, patterns ...string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, last, deep := strings.Cut(p, "/**/"); deep && !strings.ContainsAny(last, "*?[") && one.MatchString(path.Join(dir, last)) {
+		if _, last, deep := strings.Cut(p, "/**/"); deep && !strings.ContainsAny(last, "*?[") &&
+			one.MatchString(path.Join(dir, last)) {
 			out = append(out, path.Join(dir, last))
 		}
 	}

@@ -203,7 +203,8 @@ func (req *Request) recognise(d *Document) (*Format, error) {
 	if name != "" {
 		return nil, fmt.Errorf("%q is no format; there are %s", name, strings.Join(Names(req.Formats), ", "))
 	}
-	return nil, fmt.Errorf("%s: not recognised; --from names the format, one of %s", d.Name, strings.Join(Names(req.Formats), ", "))
+	return nil, fmt.Errorf("%s: not recognised; --from names the format, one of %s", d.Name,
+		strings.Join(Names(req.Formats), ", "))
 }
 
 // Add notes an entry.

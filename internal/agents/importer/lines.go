@@ -47,7 +47,8 @@ func examples(rules []Rule, lines []string) []string {
 		}
 		first, rest, _ := strings.Cut(line, "*")
 		for _, fill := range slices.Concat(starts, more) {
-			out = append(out, first+fill+strings.ReplaceAll(rest, "*", "zz"), first+fill+strings.ReplaceAll(rest, "*", ""))
+			out = append(out, first+fill+strings.ReplaceAll(rest, "*", "zz"),
+				first+fill+strings.ReplaceAll(rest, "*", ""))
 		}
 	}
 	out = slices.DeleteFunc(Without(out), func(s string) bool { return strings.TrimSpace(s) == "" })

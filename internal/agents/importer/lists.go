@@ -40,7 +40,8 @@ func (t *Translation) Paths(d *Document, n *jsonc.Node, key string, list *[]List
 func (t *Translation) Domains(d *Document, n *jsonc.Node, key string, list *[]Listed) {
 	i := 0
 	d.List(n, key, func(item *jsonc.Node, text string) {
-		*list = append(*list, Listed{Spelled: foreign.Spelled{Path: text}, Entry: t.Add(d, item, ElementOf(key, i), text)})
+		*list = append(*list, Listed{Spelled: foreign.Spelled{Path: text},
+			Entry: t.Add(d, item, ElementOf(key, i), text)})
 		i++
 	})
 }

@@ -52,7 +52,8 @@ var (
 // Server reads one server.
 func (t *Translation) Server(d *Document, n *Tree) {
 	name := compiler.ServerName(n.Key)
-	r := &serverReader{t: t, d: d, e: t.Noted(d, n, "server", n.Key), s: server{name: name}, list: &toolList{Server: name}}
+	r := &serverReader{t: t, d: d, e: t.Noted(d, n, "server", n.Key), s: server{name: name},
+		list: &toolList{Server: name}}
 	known := map[string]func(*Tree){
 		"command": r.command, "args": r.args, "env": r.variables, "environment": r.variables, "env_vars": r.forwarded,
 		"cwd":              func(*Tree) { r.no(ownDir) },
@@ -270,7 +271,8 @@ func (t *Translation) needs(s *server, e *Entry) {
 	if secrets == nil {
 		secrets = func(string) ([]string, bool) { return nil, true }
 	}
-	s.lines = adopt.Server{Policy: s.name, Env: s.env, Command: append([]string{s.program}, s.args...)}.Lines(adopt.Ground{
+	s.lines = adopt.Server{Policy: s.name, Env: s.env,
+		Command: append([]string{s.program}, s.args...)}.Lines(adopt.Ground{
 		Root: t.Host.Dir, Home: t.Host.Home, Exists: t.Host.Exists, Reserved: reserved, Secrets: secrets,
 	}, &c)
 	why := []string{"servers." + s.name + ", confined by its table"}

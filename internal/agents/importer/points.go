@@ -75,7 +75,8 @@ func (t *Translation) EveryName(patterns []Point, opened []string, what denial) 
 }
 
 // Instructing are files that the next shell, git, an editor or an agent takes instructions from.
-var Instructing = []string{".bash_profile", ".bashrc", ".claude/agents", ".claude/commands", ".git/config", ".git/hooks", ".gitconfig", ".gitmodules", ".idea",
+var Instructing = []string{".bash_profile", ".bashrc", ".claude/agents", ".claude/commands", ".git/config",
+	".git/hooks", ".gitconfig", ".gitmodules", ".idea",
 	".mcp.json", ".profile", ".ripgreprc", ".vscode", ".zprofile", ".zshrc"}
 
 // Always are names that a program keeps from being written at any depth.
@@ -90,7 +91,8 @@ func (t *Translation) Always(names []string) []Point {
 	}
 	var out []Point
 	for _, abs := range found {
-		out = append(out, Point{Abs: t.Host.Follow(abs), Entry: &Entry{Key: "no list of the settings lets it be written"}})
+		out = append(out, Point{Abs: t.Host.Follow(abs),
+			Entry: &Entry{Key: "no list of the settings lets it be written"}})
 	}
 	return out
 }

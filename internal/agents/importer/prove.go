@@ -252,7 +252,8 @@ func (c *check) Location(abs string) ir.Location {
 	for _, root := range append(c.view.Roots(), ir.Root{Kind: ir.Workspace}) {
 		dir, ok := c.absolute(ir.Location{Root: root})
 		if ok && root.Kind != ir.System && ir.Within(abs, dir) && len(dir) > length {
-			best, length = ir.Location{Root: root, Path: strings.TrimPrefix(strings.TrimPrefix(abs, dir), "/")}, len(dir)
+			best, length = ir.Location{Root: root, Path: strings.TrimPrefix(strings.TrimPrefix(abs, dir), "/")},
+				len(dir)
 		}
 	}
 	return best
@@ -269,7 +270,8 @@ func (c *check) place(abs string) error {
 		c.proof.Files++
 		// The settings are the slower to ask.
 		if c.view.Decide(ir.Access{Cap: cap, On: ir.Direct(at)}).Allowed() && !Permits(c.policy, cap, abs) {
-			return &wider{fmt.Sprintf("the rules would permit to %s %s, and the settings do not", cap, abs), at.Root.Kind == ir.System}
+			return &wider{fmt.Sprintf("the rules would permit to %s %s, and the settings do not", cap, abs),
+				at.Root.Kind == ir.System}
 		}
 	}
 	return nil
@@ -277,7 +279,8 @@ func (c *check) place(abs string) error {
 
 // hosts asks about every host, scheme and port that either side names, and others.
 func (c *check) hosts() error {
-	hosts := []string{"localhost", "127.0.0.1", "[::1]", "10.0.0.1", "169.254.169.254", "93.184.216.34", "zz-any-name.example"}
+	hosts := []string{"localhost", "127.0.0.1", "[::1]", "10.0.0.1", "169.254.169.254", "93.184.216.34",
+		"zz-any-name.example"}
 	ports := append([]uint16{22, 80, 443, 9}, c.marks.Ports...)
 	names := slices.Clone(c.marks.Hosts)
 	for _, r := range c.view.Tool.Net {
@@ -329,7 +332,8 @@ func (c *check) vars() error {
 func (t *Translation) commands(prog *ir.Program) error {
 	for _, s := range t.Draft.servers {
 		i := slices.IndexFunc(prog.Tools, func(tool *ir.Tool) bool { return tool.Name == s.name })
-		if i < 0 || prog.Tools[i].Command == nil || prog.Tools[i].Command.Program != s.program || !slices.Equal(prog.Tools[i].Command.Args, s.args) {
+		if i < 0 || prog.Tools[i].Command == nil || prog.Tools[i].Command.Program != s.program ||
+			!slices.Equal(prog.Tools[i].Command.Args, s.args) {
 			return fmt.Errorf("server %s would not start as its file says", s.name)
 		}
 	}
@@ -361,14 +365,17 @@ func (t *Translation) lines(set *ruleset.Set, p foreign.Policy, out *Proof) erro
 		if stops && stopper.Stops(line) && !changesDirectory(line) && t.unasked(set, line) {
 			return &wider{what: fmt.Sprintf("nobody would be asked about %q, and the settings deny it or ask", line)}
 		}
-		if t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && !p.Runs(line) && !p.Runs(plainly(line)) && !changesDirectory(line) {
+		if t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && !p.Runs(line) && !p.Runs(plainly(line)) &&
+			!changesDirectory(line) {
 			return &wider{what: fmt.Sprintf("the ruleset would allow %q, and the settings do not", line)}
 		}
 	}
 	for _, r := range t.Draft.Rules {
 		line := strings.Join(r.prefix, " ")
-		if r.Allow && line != "" && !(t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && t.allows(set, ruleset.Operation{Command: line + " zz", Dir: set.Root})) {
-			r.entry.Become(Narrowed, "rulesets.%s; arguments that could run or write something else are asked about", t.Draft.Ruleset)
+		if r.Allow && line != "" && !(t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) &&
+			t.allows(set, ruleset.Operation{Command: line + " zz", Dir: set.Root})) {
+			r.entry.Become(Narrowed, "rulesets.%s; arguments that could run or write something else are asked about",
+				t.Draft.Ruleset)
 		}
 	}
 	hosts := []string{"zz-any-name.example", "10.0.0.1"}

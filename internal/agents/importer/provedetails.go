@@ -69,7 +69,8 @@ func (c *check) Moves(policy foreign.Detailed, from, to string) error {
 	} {
 		c.proof.Files++
 		if c.view.Decide(one.op).Allowed() && !policy.Moves(from, to, one.dir) {
-			return &wider{what: fmt.Sprintf("the rules would permit to %s %s to %s, and the settings do not", one.what, from, to)}
+			return &wider{what: fmt.Sprintf("the rules would permit to %s %s to %s, and the settings do not", one.what,
+				from, to)}
 		}
 	}
 	return nil

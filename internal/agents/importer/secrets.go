@@ -46,7 +46,9 @@ func secret(word string) bool {
 		return true
 	}
 	for _, run := range longForm.Get().FindAllString(word, -1) {
-		if strings.ContainsAny(run, "0123456789") && strings.ContainsAny(run, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.Count(run, "/") < 2 {
+		if strings.ContainsAny(run, "0123456789") &&
+			strings.ContainsAny(run, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") &&
+			strings.Count(run, "/") < 2 {
 			return true
 		}
 	}

@@ -45,7 +45,8 @@ func (r *TOMLReader) Wrong(e *source.Entry, format string, args ...any) {
 
 // Array is the elements of a list of texts.
 func (r *TOMLReader) Array(e *source.Entry) []*source.Value {
-	if e.Value.Kind != source.ArrayKind || slices.ContainsFunc(e.Value.Array, func(v *source.Value) bool { return v.Kind != source.StringKind }) {
+	if e.Value.Kind != source.ArrayKind ||
+		slices.ContainsFunc(e.Value.Array, func(v *source.Value) bool { return v.Kind != source.StringKind }) {
 		r.Wrong(e, "expected a list of texts")
 	}
 	return e.Value.Array

@@ -109,7 +109,8 @@ func (d *Document) Members(n *Tree, what string, known map[string]func(*Tree)) {
 
 // Elements are those of a list that has some, all of one kind.
 func (d *Document) Elements(n *Tree, what string, kind byte) []*Tree {
-	if n.Kind != '[' || len(n.Items) == 0 || slices.ContainsFunc(n.Items, func(e *Tree) bool { return e.Kind != kind }) {
+	if n.Kind != '[' || len(n.Items) == 0 ||
+		slices.ContainsFunc(n.Items, func(e *Tree) bool { return e.Kind != kind }) {
 		d.Wrong(n, "expected a list of %s, and at least one", what)
 		return nil
 	}

@@ -1,4 +1,5 @@
-// Package landlockconfig has what the project knows of landlockconfig 0.1.0 (github.com/landlock-lsm/landlockconfig), the
+// Package landlockconfig has what the project knows of landlockconfig 0.1.0 (github.com/landlock-lsm/landlockconfig),
+// the
 // format of Landlock's own maintainers: its configurations, which it reads, evaluates and writes, for hosts that start
 // tools by its llconfig or its library instead of by accessc exec.
 //

@@ -55,7 +55,8 @@ func (g *grants) held(c ir.Cell, abi int) ir.Held {
 	case ir.Env:
 		return ir.Because(ir.Assumed, "", whyEnvironment)
 	case ir.Commands:
-		return backends.When(c.Aspect == ir.AspectProgram && g.tool.Commands != nil, backends.Weaker(ir.GapCommandsProgram, whyPrograms))
+		return backends.When(c.Aspect == ir.AspectProgram && g.tool.Commands != nil,
+			backends.Weaker(ir.GapCommandsProgram, whyPrograms))
 	case ir.Limits:
 		return backends.Unenforced(ir.GapOfLimit(c.Limit), whyLimit)
 	case ir.Process:
@@ -72,7 +73,8 @@ func (g *grants) outside(c ir.Cell, abi int) ir.Held {
 	case ir.AspectMetadata, ir.AspectSocket:
 		return backends.Join(unknown(c.Aspect), backends.When(base, backends.Stricter(whyBase)))
 	case ir.AspectUpdate:
-		return backends.Join(backends.When(abi < 3, backends.Weaker(ir.GapFSPaths, whyTruncate)), backends.When(base, backends.Stricter(whyBase)))
+		return backends.Join(backends.When(abi < 3, backends.Weaker(ir.GapFSPaths, whyTruncate)),
+			backends.When(base, backends.Stricter(whyBase)))
 	case ir.AspectOthers:
 		return backends.When(base, ir.Because(ir.Assumed, "", whyPlaces))
 	case ir.AspectRead, ir.AspectCreate, ir.AspectDelete:
@@ -164,7 +166,8 @@ func (g *grants) move(regions []*ir.Region, abi int) ir.Held {
 		held = append(held,
 			backends.When(g.loose(r), backends.Weaker(ir.GapFSMove, whyPinned)),
 			backends.When(g.links(r), backends.Weaker(ir.GapFSMove, whyLinks)),
-			backends.When(g.withheldGain && abi >= 2 && r.Caps&(ir.Write|ir.FileCaps) != 0, backends.Weaker(ir.GapFSMove, whyWithheld)),
+			backends.When(g.withheldGain && abi >= 2 && r.Caps&(ir.Write|ir.FileCaps) != 0,
+				backends.Weaker(ir.GapFSMove, whyWithheld)),
 			backends.When(g.narrows(r), backends.Stricter(whyCompared)),
 			backends.When(r.Caps&ir.Write != 0 && abi < 2, backends.Stricter(whyRefer)))
 	}
@@ -175,10 +178,12 @@ func (g *grants) move(regions []*ir.Region, abi int) ir.Held {
 // one directly in r.
 func (g *grants) loose(r *ir.Region) bool {
 	movable := func(dir *ir.Region) bool { return dir != nil && g.has[dir]&names != 0 }
-	return r.Pinned && movable(r.Above) || movable(r) && slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return b.Pinned })
+	return r.Pinned && movable(r.Above) || movable(r) &&
+		slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return b.Pinned })
 }
 
-// narrows reports whether the kernel can refuse a move out of or into r which the policy allows: it asks for the rights of the
+// narrows reports whether the kernel can refuse a move out of or into r which the policy allows: it asks for the
+// rights of the
 // directories around the names, for both create and delete where a name is replaced, and compares the granted
 // rights.
 func (g *grants) narrows(r *ir.Region) bool {

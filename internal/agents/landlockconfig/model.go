@@ -43,7 +43,8 @@ var (
 
 // fs are the rights on files that a list stands for.
 func (l *Model) fs(list []string) map[string]bool {
-	all := slices.Concat(landlockRead, landlockMakes, []string{"write_file", "remove_dir", "remove_file", "make_char", "make_block"})
+	all := slices.Concat(landlockRead, landlockMakes,
+		[]string{"write_file", "remove_dir", "remove_file", "make_char", "make_block"})
 	for i, more := range []string{"refer", "truncate", "", "ioctl_dev"} {
 		if l.ABI >= i+2 && more != "" {
 			all = append(all, more)
@@ -55,7 +56,8 @@ func (l *Model) fs(list []string) map[string]bool {
 		case "abi.all", "abi.read_write", "abi.read_execute":
 			for _, r := range all {
 				reads := slices.Contains(landlockRead, r) || r == "refer"
-				if word == "abi.all" || word == "abi.read_write" && r != "execute" || word == "abi.read_execute" && reads {
+				if word == "abi.all" || word == "abi.read_write" && r != "execute" || word == "abi.read_execute" &&
+					reads {
 					out[r] = true
 				}
 			}
@@ -68,7 +70,8 @@ func (l *Model) fs(list []string) map[string]bool {
 
 // handled reports whether a right is denied but for the rules: those that a rule grants are.
 func (l *Model) handled(right string) bool {
-	return l.fs(l.HandledFS)[right] || slices.ContainsFunc(l.Paths, func(p PathsRule) bool { return l.fs(p.Access)[right] })
+	return l.fs(l.HandledFS)[right] || slices.ContainsFunc(l.Paths,
+		func(p PathsRule) bool { return l.fs(p.Access)[right] })
 }
 
 // expand replaces the variables of a path, once for each of their texts.
@@ -109,7 +112,8 @@ func (l *Model) granted(abs string) map[string]bool {
 					text = l.Dir + "/" + text
 				}
 				at := l.Follow(path.Clean(text))
-				if text == l.Dir+"/" || slices.Contains(strings.Split(text, "/"), "..") || !l.Exists(at) || !foreign.Under(abs, at) {
+				if text == l.Dir+"/" || slices.Contains(strings.Split(text, "/"), "..") || !l.Exists(at) ||
+					!foreign.Under(abs, at) {
 					continue
 				}
 				for r := range l.fs(p.Access) {
@@ -129,7 +133,8 @@ func (l *Model) has(abs string, rights ...string) bool {
 }
 
 // Permits implements Detailed. A rule's directory counts as part of what lies below it, and a place below a file,
-// where nothing can be, as the file. See RATIONALE D213. A directory at the top of the file system that is not there is none that a
+// where nothing can be, as the file. See RATIONALE D213. A directory at the top of the file system that is not there
+// is none that a
 // confined program could make, and counts as open.
 func (l *Model) Permits(operation, abs string) bool {
 	if parts := foreign.Split(abs); len(parts) > 0 && !l.Exists("/"+parts[0]) {

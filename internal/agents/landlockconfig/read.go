@@ -17,7 +17,8 @@ var format = importer.Format{
 	Looks: func(d *importer.Document) bool {
 		root, err := d.Tree()
 		return err == nil && slices.ContainsFunc(root.Items, func(n *importer.Tree) bool {
-			return slices.Contains([]string{"pathBeneath", "path_beneath", "netPort", "net_port"}, n.Key) || n.Key == "ruleset" && n.Kind == '['
+			return slices.Contains([]string{"pathBeneath", "path_beneath", "netPort", "net_port"}, n.Key) ||
+				n.Key == "ruleset" && n.Kind == '['
 		})
 	},
 	Read: read,
@@ -219,7 +220,8 @@ func (c *reader) tcp(words []string, right string) bool {
 
 func (c *reader) ruleset(i int, n *importer.Tree, key func(string) string) {
 	note := func(n *importer.Tree, words []string) {
-		c.t.Noted(c.d, n, importer.ElementOf("ruleset", i)+"."+n.Key, strings.Join(words, " ")).Become(importer.Carried, "what no rule allows is denied")
+		c.t.Noted(c.d, n, importer.ElementOf("ruleset", i)+"."+n.Key, strings.Join(words, " ")).Become(importer.Carried,
+			"what no rule allows is denied")
 	}
 	c.d.Members(n, "a ruleset", map[string]func(*importer.Tree){
 		key("handledAccessFs"): func(n *importer.Tree) {
@@ -236,7 +238,8 @@ func (c *reader) ruleset(i int, n *importer.Tree, key func(string) string) {
 		},
 		"scoped": func(n *importer.Tree) {
 			words := c.words(n, "abi.all", "abstract_unix_socket", "signal")
-			c.t.Noted(c.d, n, importer.ElementOf("ruleset", i)+".scoped", strings.Join(words, " ")).Become(importer.Carried, "a tool reaches no process but its own in any case")
+			c.t.Noted(c.d, n, importer.ElementOf("ruleset", i)+".scoped",
+				strings.Join(words, " ")).Become(importer.Carried, "a tool reaches no process but its own in any case")
 		},
 	})
 	if len(n.Items) == 0 {
@@ -257,7 +260,8 @@ func (c *reader) paths(i int, n *importer.Tree, key func(string) string) {
 	mask := c.mask(rule.Access)
 	c.handled |= mask
 	for j, p := range parents {
-		e := c.t.Noted(c.d, p, importer.ElementOf(importer.ElementOf(key("pathBeneath"), i)+".parent", j), p.Text+" "+strings.Join(rule.Access, " "))
+		e := c.t.Noted(c.d, p, importer.ElementOf(importer.ElementOf(key("pathBeneath"), i)+".parent", j),
+			p.Text+" "+strings.Join(rule.Access, " "))
 		rule.Parents = append(rule.Parents, p.Text)
 		texts, wrong := c.filled(p.Text)
 		if wrong != "" {
@@ -330,7 +334,8 @@ func (c *reader) ports(i int, n *importer.Tree, key func(string) string) {
 			continue
 		}
 		rule.Ports = append(rule.Ports, uint16(port))
-		e := c.t.Noted(c.d, p, importer.ElementOf(importer.ElementOf(key("netPort"), i)+".port", j), p.Text+" "+strings.Join(rule.Access, " "))
+		e := c.t.Noted(c.d, p, importer.ElementOf(importer.ElementOf(key("netPort"), i)+".port", j),
+			p.Text+" "+strings.Join(rule.Access, " "))
 		if connects {
 			c.connectTo = append(c.connectTo, portRule{uint16(port), e})
 		}

@@ -77,7 +77,8 @@ func (c *reader) places() []*granted {
 		}
 		// The kernel counts these rights where it judges a move.
 		if abs != "" && t.Outside(abs) == "" {
-			target := &importer.Entry{File: r.entry.File, Line: r.entry.Line, Col: r.entry.Col, Key: r.entry.Key + ", where it leads", Text: t.Spell(abs)}
+			target := &importer.Entry{File: r.entry.File, Line: r.entry.Line, Col: r.entry.Col,
+				Key: r.entry.Key + ", where it leads", Text: t.Spell(abs)}
 			out = append(out, &granted{abs: abs, rights: r.rights, entry: target})
 		}
 	}
@@ -180,9 +181,11 @@ func (c *reader) moves(places []*granted) {
 	for _, to := range here {
 		for _, from := range here {
 			gains := to.rights & c.handled &^ from.rights
-			moved := slices.Contains(from.caps, "delete") || slices.Contains(from.caps, "read") && slices.Contains(from.caps, "update")
+			moved := slices.Contains(from.caps, "delete") || slices.Contains(from.caps, "read") &&
+				slices.Contains(from.caps, "update")
 			file := gains&fileSet != 0 && !gainsMore(from.caps, to.caps, "read", "update", "execute")
-			if moved && (file || gains != 0 && !gainsMore(from.caps, to.caps, "read", "update", "execute", "create", "delete")) {
+			if moved && (file || gains != 0 &&
+				!gainsMore(from.caps, to.caps, "read", "update", "execute", "create", "delete")) {
 				lose(to, "create", "files could come from "+c.t.Spell(from.abs)+", which has fewer rights")
 			}
 		}
@@ -209,7 +212,8 @@ func gainsMore(from, to []string, of ...string) bool {
 func (c *reader) write(p *granted, written map[string][]string) {
 	t := c.t
 	if r := missing(p.written, p.caps, !c.file(p)); len(r) > 0 && p.entry != t.Own {
-		p.entry.Become(importer.Narrowed, "access.fs %s, without %s, which no rule can say alone", t.Spell(p.abs), strings.Join(r, " "))
+		p.entry.Become(importer.Narrowed, "access.fs %s, without %s, which no rule can say alone", t.Spell(p.abs),
+			strings.Join(r, " "))
 	}
 	around, inside := written[p.abs]
 	if inside {
@@ -273,19 +277,23 @@ func (c *reader) network() {
 			continue
 		}
 		if !may[p.port] {
-			t.Draft.Net = append(t.Draft.Net, importer.NetRule{Host: "*", Port: p.port, Allow: true, From: p.entry.From()})
+			t.Draft.Net = append(t.Draft.Net,
+				importer.NetRule{Host: "*", Port: p.port, Allow: true, From: p.entry.From()})
 		}
 		may[p.port] = true
-		p.entry.Become(importer.Narrowed, "access.net *, port %d: names and public addresses, by HTTP and TLS alone", p.port)
+		p.entry.Become(importer.Narrowed, "access.net *, port %d: names and public addresses, by HTTP and TLS alone",
+			p.port)
 	}
 	for _, p := range c.bindTo {
 		switch {
 		case p.port == 0:
 			p.entry.Become(importer.LeftOut, "port 0 lets the system choose one; write a rule to listen without a port")
 		case c.connects && !may[p.port]:
-			p.entry.Become(importer.LeftOut, "a tool may connect to what it listens at, and connect_tcp is not allowed there")
+			p.entry.Become(importer.LeftOut,
+				"a tool may connect to what it listens at, and connect_tcp is not allowed there")
 		default:
-			t.Draft.Net = append(t.Draft.Net, importer.NetRule{Host: "*", Port: p.port, Listen: true, Allow: true, From: p.entry.From()})
+			t.Draft.Net = append(t.Draft.Net,
+				importer.NetRule{Host: "*", Port: p.port, Listen: true, Allow: true, From: p.entry.From()})
 			p.entry.Become(importer.Carried, "access.net listen, port %d", p.port)
 		}
 	}

@@ -28,7 +28,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if refusals != nil {
 		return backends.Output{Refusals: refusals}, nil
 	}
-	h := Header{Header: backends.Header{Format: documentFormat, Version: formatVersion, Form: target.Form.String()}, Tool: t.Name}
+	h := Header{Header: backends.Header{Format: documentFormat, Version: formatVersion, Form: target.Form.String()},
+		Tool: t.Name}
 	for _, a := range t.Accept {
 		h.Accept = append(h.Accept, string(a.Gap))
 	}
@@ -196,7 +197,8 @@ func (g *grants) paths() (out []Paths, refusals []backends.Refusal) {
 		if here := g.whole(r); here&^above != 0 {
 			rights, place := rightsOf(r.At, here), g.place(r.At)
 			if !utf8.ValidString(place) {
-				refusals = append(refusals, backends.Refusal{Rule: r.Governing.Rule, Why: "JSON cannot say a path that is not UTF-8"})
+				refusals = append(refusals,
+					backends.Refusal{Rule: r.Governing.Rule, Why: "JSON cannot say a path that is not UTF-8"})
 			}
 			i := slices.IndexFunc(out, func(p Paths) bool { return slices.Equal(p.Access, rights) })
 			if i < 0 {

@@ -44,9 +44,10 @@ func (g *grants) openListeners() []uint16 {
 }
 
 func (g *grants) bound(r *ir.NetRule) bool {
-	return r.Listen && r.Allow && r.Host.Kind == ir.HostAny && r.Port != 0 && !slices.ContainsFunc(g.tool.Net, func(o ir.NetRule) bool {
-		return o.Listen && !o.Allow && (o.Port == 0 || o.Port == r.Port)
-	})
+	return r.Listen && r.Allow && r.Host.Kind == ir.HostAny && r.Port != 0 &&
+		!slices.ContainsFunc(g.tool.Net, func(o ir.NetRule) bool {
+			return o.Listen && !o.Allow && (o.Port == 0 || o.Port == r.Port)
+		})
 }
 
 func (g *grants) ports() []Ports {

@@ -1,4 +1,5 @@
-// Package mcp reads lists of MCP servers in the settings of several clients: of Claude, Cursor, VS Code, Zed, opencode and
+// Package mcp reads lists of MCP servers in the settings of several clients: of Claude, Cursor, VS Code, Zed, opencode
+// and
 // others, each of which keeps them under a key of its own. A list says which servers start and not what they may do, so
 // its evaluation permits everything; the tables of the servers confine them.
 package mcp
@@ -56,7 +57,10 @@ func read(t *importer.Translation, docs []*importer.Document) foreign.Policy {
 			t.ServerTable(d, n)
 		}
 		for _, item := range root.Items {
-			switch holds := func(n *importer.Tree) bool { return n.Line == item.Line && n.Col == item.Col || item.Key == "mcp" }; {
+			switch holds := func(n *importer.Tree) bool {
+				return n.Line == item.Line && n.Col == item.Col ||
+					item.Key == "mcp"
+			}; {
 			case slices.ContainsFunc(found, holds):
 			case item.Key == "$schema":
 				t.Noted(d, item, item.Key, "").Become(importer.LeftOut, "it is for editors")

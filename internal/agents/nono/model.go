@@ -34,16 +34,19 @@ type Model struct {
 // deniedPlaces are places of the home that its required groups deny.
 var deniedPlaces = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".gcloud", ".kube", ".docker", ".git-credentials", ".netrc",
-	".npmrc", ".vault-token", ".credentials", ".secrets", ".keys", ".pki", ".terraform.d", ".config/op", ".password-store",
+	".npmrc", ".vault-token", ".credentials", ".secrets", ".keys", ".pki", ".terraform.d", ".config/op",
+	".password-store",
 	".1password", ".op", ".local/share/keyrings", ".config/google-chrome", ".config/chromium", ".mozilla/firefox",
-	".config/microsoft-edge", ".config/BraveSoftware", ".config/vivaldi", ".config/opera", ".bash_history", ".zsh_history",
+	".config/microsoft-edge", ".config/BraveSoftware", ".config/vivaldi", ".config/opera", ".bash_history",
+	".zsh_history",
 	".history", ".python_history", ".zshrc", ".zprofile", ".zshenv", ".zlogin", ".zlogout", ".bashrc", ".bash_profile",
 	".bash_login", ".bash_logout", ".profile", ".config/fish", ".env", ".envrc", "Library",
 }
 
 // systemPlaces are the paths that its group of core paths opens for reading.
 var systemPlaces = []string{
-	"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib",
+	"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/lib", "/lib64", "/usr/lib", "/usr/lib64",
+	"/usr/local/lib",
 	"/usr/local/lib64", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/ssl", "/etc/pki",
 	"/etc/ca-certificates", "/etc/crypto-policies", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
 	"/etc/localtime", "/etc/timezone", "/etc/locale.conf", "/etc/locale.gen", "/etc/alternatives", "/etc/os-release",
@@ -57,7 +60,8 @@ func (n *Model) spell(text string) string {
 			text = dir + rest
 		}
 	}
-	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, "$*?[") || slices.Contains(strings.Split(text, "/"), "..") {
+	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, "$*?[") ||
+		slices.Contains(strings.Split(text, "/"), "..") {
 		return ""
 	}
 	return path.Clean(text)
@@ -76,8 +80,12 @@ func (n *Model) in(abs string, dirs, files []string) bool {
 
 // denied reports whether a path is closed whatever opens it.
 func (n *Model) denied(abs string) bool {
-	return slices.ContainsFunc(deniedPlaces, func(name string) bool { return foreign.Under(abs, n.Follow(path.Join(n.Home, name))) }) ||
-		slices.ContainsFunc(n.Deny, func(d string) bool { return n.spell(d) == "" || foreign.Under(abs, n.Follow(n.spell(d))) })
+	return slices.ContainsFunc(deniedPlaces,
+		func(name string) bool { return foreign.Under(abs, n.Follow(path.Join(n.Home, name))) }) ||
+		slices.ContainsFunc(n.Deny, func(d string) bool {
+			return n.spell(d) == "" ||
+				foreign.Under(abs, n.Follow(n.spell(d)))
+		})
 }
 
 // Reads implements Policy.
@@ -85,7 +93,8 @@ func (n *Model) Reads(abs string) bool {
 	if n.denied(abs) {
 		return false
 	}
-	if parts := foreign.Split(abs); len(parts) > 0 && (!n.Exists("/"+parts[0]) || len(parts) > 1 && parts[0] == "usr" && !n.Exists("/usr/"+parts[1])) {
+	if parts := foreign.Split(abs); len(parts) > 0 &&
+		(!n.Exists("/"+parts[0]) || len(parts) > 1 && parts[0] == "usr" && !n.Exists("/usr/"+parts[1])) {
 		return true // there is no such directory of the system, and no confined program could make it
 	}
 	system := !n.NoSystem && slices.ContainsFunc(systemPlaces, func(dir string) bool { return foreign.Under(abs, dir) })
@@ -101,7 +110,8 @@ func (n *Model) Writes(abs string) bool {
 
 // Connects implements Policy.
 func (n *Model) Connects(host string, port uint16) bool {
-	return !n.Block && (!n.Filtered || slices.ContainsFunc(n.Domains, func(d string) bool { return foreign.Domain(d, host, port) }))
+	return !n.Block && (!n.Filtered || slices.ContainsFunc(n.Domains,
+		func(d string) bool { return foreign.Domain(d, host, port) }))
 }
 
 // Fetches implements Policy: nono confines commands alone.

@@ -16,7 +16,8 @@ import (
 var format = importer.Format{
 	Name: "nono", Version: "0.66.0", Files: true,
 	Looks: func(d *importer.Document) bool {
-		return d.Root.Member("workdir") != nil || d.Root.Member("meta", "name") != nil && (d.Root.Member("filesystem") != nil || d.Root.Member("groups") != nil)
+		return d.Root.Member("workdir") != nil || d.Root.Member("meta", "name") != nil &&
+			(d.Root.Member("filesystem") != nil || d.Root.Member("groups") != nil)
 	},
 	Read: read,
 }
@@ -44,7 +45,8 @@ func read(t *importer.Translation, docs []*importer.Document) foreign.Policy {
 	n.model.Host, n.model.IsDir, n.model.Workdir = t.Host, importer.Once(importer.IsDir), "none"
 	t.Draft.Confines, t.Own = true, &importer.Entry{Key: "the working directory of nono"}
 	members := importer.Fields{
-		"extends": n.extends, "groups": n.groups, "filesystem": n.filesystem, "workdir": n.workdir, "network": n.network, "environment": n.environment,
+		"extends": n.extends, "groups": n.groups, "filesystem": n.filesystem, "workdir": n.workdir,
+		"network": n.network, "environment": n.environment,
 		"commands": n.commands, "linux": n.linux,
 	}
 	for _, key := range strings.Fields("command_policies unsafe_macos_seatbelt_rules") {
@@ -78,12 +80,14 @@ func (n *reader) extends(m *jsonc.Node) {
 		n.d.List(m, "extends", func(_ *jsonc.Node, text string) { names = append(names, text) })
 	}
 	const own = "nono/profiles/default.json" // takes the place of the program's
-	mine := n.t.Host.Exists(path.Join(n.t.Host.Home, ".config", own)) || n.t.Host.Exists(path.Join(filepath.ToSlash(os.Getenv("XDG_CONFIG_HOME")), own))
+	mine := n.t.Host.Exists(path.Join(n.t.Host.Home, ".config", own)) ||
+		n.t.Host.Exists(path.Join(filepath.ToSlash(os.Getenv("XDG_CONFIG_HOME")), own))
 	if slices.ContainsFunc(names, func(name string) bool { return name != "default" }) || mine {
 		n.d.Fault(m.Begin, "extends adds settings that are not here, which may deny: write them into this profile")
 		return
 	}
-	n.t.Add(n.d, m, "extends", "default").Become(importer.Narrowed, "of its groups, the base and the places that they deny")
+	n.t.Add(n.d, m, "extends", "default").Become(importer.Narrowed,
+		"of its groups, the base and the places that they deny")
 }
 
 func (n *reader) groups(m *jsonc.Node) {
@@ -104,7 +108,8 @@ func (n *reader) groups(m *jsonc.Node) {
 		"include": each(func(item *jsonc.Node, i int) {
 			switch name := item.String(); {
 			case slices.Contains(openingGroups, name):
-				fate("include", item, i).Become(importer.LeftOut, "it opens further places: write rules for those that are meant")
+				fate("include", item, i).Become(importer.LeftOut,
+					"it opens further places: write rules for those that are meant")
 			case slices.Contains(coreGroups, name):
 				fate("include", item, i).Become(importer.Narrowed, "the base, as far as it lies in it")
 			case slices.Contains(denyingGroups, name), slices.Contains(commandGroups, name):
@@ -119,7 +124,8 @@ func (n *reader) groups(m *jsonc.Node) {
 				n.model.NoSystem = true
 				fate("exclude", item, i).Become(importer.Carried, "the base is smaller")
 			case slices.Contains(openingGroups, name), slices.Contains(commandGroups, name):
-				fate("exclude", item, i).Become(importer.Carried, "no rule grants what it opens, or allows the commands that it denies")
+				fate("exclude", item, i).Become(importer.Carried,
+					"no rule grants what it opens, or allows the commands that it denies")
 			default:
 				n.d.Fault(item.From, "%q is no group whose meaning is known", item.String())
 			}
@@ -143,8 +149,10 @@ func (n *reader) filesystem(m *jsonc.Node) {
 	s := &n.model
 	var ignored []string
 	n.d.Object(m, "filesystem", importer.Fields{
-		"allow": grant(&s.Allow, true, true, false), "read": grant(&s.Read, true, false, false), "write": grant(&s.Write, false, true, false),
-		"allow_file": grant(&s.AllowFile, true, true, true), "read_file": grant(&s.ReadFile, true, false, true), "write_file": grant(&ignored, false, true, true),
+		"allow": grant(&s.Allow, true, true, false), "read": grant(&s.Read, true, false, false),
+		"write":      grant(&s.Write, false, true, false),
+		"allow_file": grant(&s.AllowFile, true, true, true), "read_file": grant(&s.ReadFile, true, false, true),
+		"write_file": grant(&ignored, false, true, true),
 		"deny": func(m *jsonc.Node) {
 			n.places(m, func(text string, e *importer.Entry, _ bool) {
 				s.Deny = append(s.Deny, text)
@@ -210,7 +218,8 @@ func (n *reader) network(m *jsonc.Node) {
 		},
 		"network_profile": func(m *jsonc.Node) {
 			n.model.Filtered = n.model.Filtered || m.Kind == '"'
-			n.t.Add(n.d, m, "network.network_profile", m.String()).Become(importer.LeftOut, "its hosts are not here: write rules for those that are meant")
+			n.t.Add(n.d, m, "network.network_profile", m.String()).Become(importer.LeftOut,
+				"its hosts are not here: write rules for those that are meant")
 		},
 	}
 	for _, key := range strings.Fields(`allow_http2 credentials proxy_credentials custom_credentials tls_intercept upstream_proxy external_proxy upstream_bypass
@@ -229,10 +238,12 @@ func (n *reader) environment(m *jsonc.Node) {
 			i := 0
 			n.d.List(m, "environment."+m.Key, func(item *jsonc.Node, text string) {
 				if !importer.Clean(text) || strings.ContainsAny(strings.TrimSuffix(text, "*"), "*?[") {
-					n.d.Fault(item.From, "an element of environment.%s is no name, with a * at its end or without", m.Key)
+					n.d.Fault(item.From, "an element of environment.%s is no name, with a * at its end or without",
+						m.Key)
 				}
 				*to = append(*to, text)
-				n.t.Add(n.d, item, importer.ElementOf("environment."+m.Key, i), text).Become(importer.Carried, "of the base's variables, those that it leaves")
+				n.t.Add(n.d, item, importer.ElementOf("environment."+m.Key, i), text).Become(importer.Carried,
+					"of the base's variables, those that it leaves")
 				i++
 			})
 		}
@@ -254,7 +265,8 @@ func (n *reader) commands(m *jsonc.Node) {
 			n.d.List(m, "commands.deny", func(item *jsonc.Node, text string) {
 				e := n.t.Add(n.d, item, importer.ElementOf("commands.deny", len(stop)), text)
 				n.model.Commands = append(n.model.Commands, text)
-				stop = append(stop, importer.LineRule{Pattern: importer.CommandPattern(text+" *", false), Deny: true, Entry: e})
+				stop = append(stop, importer.LineRule{Pattern: importer.CommandPattern(text+" *", false), Deny: true,
+					Entry: e})
 			})
 			n.t.CommandRules(nil, stop)
 		},
@@ -309,7 +321,8 @@ func (n *reader) opening(g granted) (importer.Point, bool) {
 		return importer.Point{}, false
 	}
 	if g.file && g.write {
-		g.entry.Become(importer.Narrowed, "access.fs %s, for reading: a rule that lets a file be written lets it be removed as well", n.t.Spell(abs))
+		g.entry.Become(importer.Narrowed,
+			"access.fs %s, for reading: a rule that lets a file be written lets it be removed as well", n.t.Spell(abs))
 	}
 	return importer.Point{Abs: abs, Entry: g.entry, Opens: true}, true
 }
@@ -344,7 +357,8 @@ func (n *reader) confine() {
 		shut = append(shut, importer.Point{Abs: t.Host.Follow(abs), Entry: g.entry})
 	}
 	for _, name := range homeDenied {
-		shut = append(shut, importer.Point{Abs: t.Host.Follow(path.Join(t.Host.Home, name)), Entry: &importer.Entry{Key: "nono denies it by itself"}})
+		shut = append(shut, importer.Point{Abs: t.Host.Follow(path.Join(t.Host.Home, name)),
+			Entry: &importer.Entry{Key: "nono denies it by itself"}})
 	}
 	t.Files(slices.Concat(reads, writes, shut), func(abs string) importer.Access {
 		if importer.Deepest(shut, abs) >= 0 {
@@ -376,12 +390,15 @@ func (n *reader) variables() {
 		return slices.ContainsFunc(list, func(p string) bool {
 			begin, wild := strings.CutSuffix(p, "*")
 			stem := strings.TrimSuffix(name, "*")
-			return p == name || wild && strings.HasPrefix(stem, begin) || some && strings.HasSuffix(name, "*") && strings.HasPrefix(begin, stem)
+			return p == name || wild && strings.HasPrefix(stem, begin) || some && strings.HasSuffix(name, "*") &&
+				strings.HasPrefix(begin, stem)
 		})
 	}
 	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TERM"} {
-		if len(n.model.AllowVars) > 0 && !covered(n.model.AllowVars, name, false) || covered(n.model.DenyVars, name, true) {
-			n.t.Draft.Env = append(n.t.Draft.Env, importer.EnvRule{Name: name, Read: false, From: "the variables that nono passes on"})
+		if len(n.model.AllowVars) > 0 && !covered(n.model.AllowVars, name, false) ||
+			covered(n.model.DenyVars, name, true) {
+			n.t.Draft.Env = append(n.t.Draft.Env,
+				importer.EnvRule{Name: name, Read: false, From: "the variables that nono passes on"})
 		}
 	}
 }

@@ -10,4 +10,5 @@ var otherKeys = strings.Fields(`$schema attachment autoshare autoupdate command 
 	share shell skills small_model snapshot subagent_depth tool_output username watcher`)
 
 // agentKeys are such keys of an agent.
-var agentKeys = strings.Fields("color description disable hidden maxSteps mode model options prompt steps temperature top_p variant")
+var agentKeys = strings.Fields(`
+	color description disable hidden maxSteps mode model options prompt steps temperature top_p variant`)

@@ -168,8 +168,10 @@ func (o *Model) Fetches(host string) bool {
 
 // touching are the programs whose arguments are paths that opencode looks at.
 var touching = []string{
-	"cd", "chdir", "popd", "pushd", "push-location", "set-location", "rm", "cp", "mv", "mkdir", "touch", "chmod", "chown",
-	"cat", "get-content", "set-content", "add-content", "copy-item", "move-item", "remove-item", "new-item", "rename-item",
+	"cd", "chdir", "popd", "pushd", "push-location", "set-location", "rm", "cp", "mv", "mkdir", "touch", "chmod",
+	"chown",
+	"cat", "get-content", "set-content", "add-content", "copy-item", "move-item", "remove-item", "new-item",
+	"rename-item",
 }
 
 // Runs implements Policy.
@@ -209,7 +211,8 @@ func (o *Model) Marks() foreign.Marks {
 		if match(r.Permission, "bash") {
 			out.Commands = append(out.Commands, text)
 		}
-		if !slices.ContainsFunc([]string{"read", "edit", "external_directory"}, func(p string) bool { return match(r.Permission, p) }) {
+		if !slices.ContainsFunc([]string{"read", "edit", "external_directory"},
+			func(p string) bool { return match(r.Permission, p) }) {
 			continue
 		}
 		base := strings.TrimRight(text, "*")
@@ -222,7 +225,8 @@ func (o *Model) Marks() foreign.Marks {
 		}
 		for _, star := range []string{"*", "*/**/*"} {
 			for _, dir := range []string{o.Worktree, o.Home} {
-				out.Patterns = append(out.Patterns, foreign.NewPattern(o.Absolute(strings.ReplaceAll(text, "*", star), dir)))
+				out.Patterns = append(out.Patterns,
+					foreign.NewPattern(o.Absolute(strings.ReplaceAll(text, "*", star), dir)))
 			}
 		}
 	}

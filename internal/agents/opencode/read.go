@@ -14,7 +14,8 @@ import (
 var format = importer.Format{
 	Name: "opencode", Version: "1.18.33", Files: true,
 	Looks: func(d *importer.Document) bool {
-		return d.Root.Member("permission") != nil || d.Root.Member("$schema").String() == "https://opencode.ai/config.json"
+		return d.Root.Member("permission") != nil ||
+			d.Root.Member("$schema").String() == "https://opencode.ai/config.json"
 	},
 	Read: read,
 }
@@ -102,7 +103,8 @@ func (o *reader) agents(n *jsonc.Node, name string) {
 	}
 	for _, item := range n.Children('{') {
 		if item.Key != name {
-			o.t.Add(o.d, item, "agent", item.Key).Become(importer.LeftOut, "it is about another agent than %s; default_agent chooses the one that is imported", name)
+			o.t.Add(o.d, item, "agent", item.Key).Become(importer.LeftOut,
+				"it is about another agent than %s; default_agent chooses the one that is imported", name)
 			continue
 		}
 		members := importer.Fields{
@@ -170,7 +172,8 @@ func (o *reader) rule(n *jsonc.Node, permission, pattern string, value *jsonc.No
 
 // of are the rules about a permission.
 func (o *reader) of(permission string) []placed {
-	return slices.DeleteFunc(slices.Clone(o.rules), func(r placed) bool { return !importer.AnyText(r.Permission).MatchString(permission) })
+	return slices.DeleteFunc(slices.Clone(o.rules),
+		func(r placed) bool { return !importer.AnyText(r.Permission).MatchString(permission) })
 }
 
 // fetches writes the rule for the agent's own means of getting pages.
@@ -201,7 +204,8 @@ func (o *reader) others() {
 				r.entry.Become(importer.LeftOut, "no rule here is about it")
 			}
 		case r.Action == "allow":
-			r.entry.Become(importer.Narrowed, "the workspace, as far as later entries leave it open; commands and hosts need rules")
+			r.entry.Become(importer.Narrowed,
+				"the workspace, as far as later entries leave it open; commands and hosts need rules")
 		default:
 			r.entry.Become(importer.Carried, "nothing is granted but what later entries allow")
 		}

@@ -49,7 +49,8 @@ func (o *reader) files() {
 	})
 }
 
-// steps are the rules of a permission for files, in their order. Those that allow something other than a place are none.
+// steps are the rules of a permission for files, in their order. Those that allow something other than a place are
+// none.
 func (o *reader) steps(permission string, opened []string) []step {
 	var out []step
 	for _, r := range o.of(permission) {
@@ -60,7 +61,8 @@ func (o *reader) steps(permission string, opened []string) []step {
 		case base == "" && text != "":
 			s.whole = true
 			if permission == "external_directory" && s.allow && r.Permission == permission {
-				r.entry.Become(importer.Narrowed, "the workspace alone is opened; name directories below your home to open those")
+				r.entry.Become(importer.Narrowed,
+					"the workspace alone is opened; name directories below your home to open those")
 			}
 			s.places = o.whole(r, permission)
 		case s.allow:
@@ -136,7 +138,8 @@ var stars = expression.Once{Text: `[*?]+`}
 // it is closed as well.
 func (o *reader) closed(r placed, text, permission string, opened []string) []importer.Point {
 	if strings.ContainsAny(text, "[]") || strings.HasPrefix(text, "..") && strings.ContainsAny(text, "*?") {
-		o.t.Faults = append(o.t.Faults, importer.FaultOf(r.entry, "a path that is denied, with a bracket, or a pattern that leads out of the repository, is not understood"))
+		o.t.Faults = append(o.t.Faults, importer.FaultOf(r.entry,
+			"a path that is denied, with a bracket, or a pattern that leads out of the repository, is not understood"))
 		return nil
 	}
 	var out []importer.Point
@@ -160,7 +163,8 @@ func (o *reader) closed(r placed, text, permission string, opened []string) []im
 	case !strings.ContainsAny(text, "*?"):
 		out = append(out, o.t.Closed([]importer.Point{p})...)
 	case permission == "external_directory":
-		o.t.Faults = append(o.t.Faults, importer.FaultOf(r.entry, "a pattern of directories is not understood; import without it, and without what it takes away from"))
+		o.t.Faults = append(o.t.Faults, importer.FaultOf(r.entry,
+			"a pattern of directories is not understood; import without it, and without what it takes away from"))
 	default:
 		p.Name = anyDepth(text)
 		p.Abs = stars.Get().ReplaceAllString(p.Abs, "**")
@@ -197,7 +201,8 @@ func (o *reader) always(text string, opened []string) []importer.Point {
 	}
 	var out []importer.Point
 	for _, abs := range names {
-		out = append(out, importer.Point{Abs: o.t.Host.Follow(abs), Entry: &importer.Entry{Key: "what opencode asks about by itself"}})
+		out = append(out, importer.Point{Abs: o.t.Host.Follow(abs),
+			Entry: &importer.Entry{Key: "what opencode asks about by itself"}})
 	}
 	return out
 }

@@ -8,7 +8,9 @@ import (
 )
 
 // touchingWords are programs whose arguments opencode takes for paths: outside of the repository it asks about them.
-var touchingWords = strings.Fields("add-content cat cd chdir chmod chown copy-item cp get-content mkdir move-item mv new-item popd pushd push-location remove-item rename-item rm set-content set-location touch")
+var touchingWords = strings.Fields(`
+	add-content cat cd chdir chmod chown copy-item cp get-content mkdir move-item mv new-item popd pushd
+	push-location remove-item rename-item rm set-content set-location touch`)
 
 // lines writes rules for commands. Here the first rule that matches decides and there the last one, so they are written
 // from the last to the first; those that come later stand in the way of one that allows.
@@ -27,8 +29,11 @@ func (o *reader) lines() {
 		if r.Permission != "bash" {
 			continue // every command; others says so
 		}
-		if own := strings.Fields(strings.Join(slices.Concat(l.Prefix, l.Exact, []string{strings.TrimRight(l.Glob, "*")}), " ")); len(own) > 0 && slices.Contains(touchingWords, own[0]) && !inside(l) {
-			r.entry.Become(importer.LeftOut, "opencode asks about its paths outside of the repository, which no rule for commands tells apart")
+		if own := strings.Fields(strings.Join(slices.Concat(l.Prefix, l.Exact,
+			[]string{strings.TrimRight(l.Glob, "*")}), " ")); len(own) > 0 && slices.Contains(touchingWords, own[0]) &&
+			!inside(l) {
+			r.entry.Become(importer.LeftOut,
+				"opencode asks about its paths outside of the repository, which no rule for commands tells apart")
 			continue
 		}
 		o.t.AllowLine(l, later)

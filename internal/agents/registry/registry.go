@@ -1,5 +1,7 @@
-// Package registry lists the foreign programs that the project knows, and is the place by which all others reach them: a
-// new program is a package of its own and a line here. It promises that the formats are tried, and the targets named, in
+// Package registry lists the foreign programs that the project knows, and is the place by which all others reach them:
+// a
+// new program is a package of its own and a line here. It promises that the formats are tried, and the targets named,
+// in
 // an order that stays: what is in none of its lists of names comes last.
 package registry
 
@@ -13,10 +15,12 @@ import (
 	"github.com/accessc/accessc/internal/agents"
 	"github.com/accessc/accessc/internal/agents/claudecode"
 	"github.com/accessc/accessc/internal/agents/codex"
+	"github.com/accessc/accessc/internal/agents/copilot"
 	"github.com/accessc/accessc/internal/agents/cursor"
 	"github.com/accessc/accessc/internal/agents/devcontainer"
 	"github.com/accessc/accessc/internal/agents/fence"
 	"github.com/accessc/accessc/internal/agents/gemini"
+	"github.com/accessc/accessc/internal/agents/hook/settings"
 	"github.com/accessc/accessc/internal/agents/importer"
 	"github.com/accessc/accessc/internal/agents/landlockconfig"
 	"github.com/accessc/accessc/internal/agents/mcp"
@@ -24,6 +28,7 @@ import (
 	"github.com/accessc/accessc/internal/agents/opencode"
 	"github.com/accessc/accessc/internal/agents/srt"
 	"github.com/accessc/accessc/internal/agents/vscode"
+	"github.com/accessc/accessc/internal/agents/windsurf"
 	"github.com/accessc/accessc/internal/agents/writer"
 	"github.com/accessc/accessc/internal/process/once"
 	"github.com/accessc/accessc/ir"
@@ -33,6 +38,7 @@ import (
 var Agents = []*agents.Agent{
 	&claudecode.Agent,
 	&codex.Agent,
+	&copilot.Agent,
 	&cursor.Agent,
 	&devcontainer.Agent,
 	&fence.Agent,
@@ -42,7 +48,9 @@ var Agents = []*agents.Agent{
 	&opencode.Agent,
 	&srt.Agent,
 	&vscode.Agent,
-	{Formats: []importer.Format{mcp.Format(slices.Concat(gemini.Agent.Formats, opencode.Agent.Formats, vscode.Agent.Formats))}},
+	&windsurf.Agent,
+	{Formats: []importer.Format{mcp.Format(slices.Concat(gemini.Agent.Formats, opencode.Agent.Formats,
+		vscode.Agent.Formats))}},
 }
 
 // The orders: of formats, those that are no JSON first, and of optional targets.
@@ -67,8 +75,33 @@ func Formats() []importer.Format {
 	for _, a := range Agents {
 		out = append(out, a.Formats...)
 	}
-	slices.SortStableFunc(out, func(a, b importer.Format) int { return rank(formatOrder, a.Name) - rank(formatOrder, b.Name) })
+	slices.SortStableFunc(out, func(a, b importer.Format) int {
+		return rank(formatOrder, a.Name) - rank(formatOrder,
+			b.Name)
+	})
 	return out
+}
+
+// Hooks are the programs with hooks, by name.
+func Hooks() []*settings.Agent {
+	var out []*settings.Agent
+	for _, a := range Agents {
+		if a.Hooks != nil {
+			out = append(out, a.Hooks)
+		}
+	}
+	slices.SortFunc(out, func(a, b *settings.Agent) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Hook returns the program with hooks of a name, nil for none.
+func Hook(name string) *settings.Agent {
+	for _, a := range Hooks() {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
 }
 
 // All lists the backends that are built by default.

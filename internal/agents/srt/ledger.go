@@ -31,8 +31,10 @@ func holder(plan *writer.Plan, hosts writer.Hosts) *writer.Holder {
 		Plan: plan, Hosts: hosts, Host: writer.WhyHost,
 		Default: map[ir.Aspect]ir.Held{
 			ir.AspectRead: writer.More(whyOwn), ir.AspectExecute: writer.More(whyOwn),
-			ir.AspectCreate: writer.More(whyScratch), ir.AspectUpdate: writer.More(whyScratch), ir.AspectDelete: writer.More(whyScratch),
-			ir.AspectMetadata: writer.More(whyScratch), ir.AspectMove: writer.More(whyScratch), ir.AspectSocket: backends.Exact,
+			ir.AspectCreate: writer.More(whyScratch), ir.AspectUpdate: writer.More(whyScratch),
+			ir.AspectDelete:   writer.More(whyScratch),
+			ir.AspectMetadata: writer.More(whyScratch), ir.AspectMove: writer.More(whyScratch),
+			ir.AspectSocket: backends.Exact,
 			ir.AspectOthers: writer.Assumed(whyStarted),
 		},
 		Written: func(at *writer.Place) ir.Held {
@@ -41,10 +43,12 @@ func holder(plan *writer.Plan, hosts writer.Hosts) *writer.Holder {
 			}
 			return writer.Less(whyStartup, writer.WhyAbsent)
 		},
-		Closed: writer.Assumed(writer.WhyLate), Opened: backends.Exact, Patterns: backends.Weaker(ir.GapFSNames, whyGlobs),
-		Socket: backends.Exact, SocketLess: writer.Less(writer.WhySocket),
+		Closed: writer.Assumed(writer.WhyLate), Opened: backends.Exact,
+		Patterns: backends.Weaker(ir.GapFSNames, whyGlobs),
+		Socket:   backends.Exact, SocketLess: writer.Less(writer.WhySocket),
 		Signal: backends.Exact, Listen: writer.More(writer.WhyOwnNet),
-		Passed: func(*ir.EnvRule) ir.Held { return backends.Exact },
-		Env:    writer.Nothing(writer.WhyEnv), Withheld: func(r *ir.EnvRule) ir.Held { return backends.When(!withholds(r), writer.Nothing(writer.WhyPrefix)) },
+		Passed:   func(*ir.EnvRule) ir.Held { return backends.Exact },
+		Env:      writer.Nothing(writer.WhyEnv),
+		Withheld: func(r *ir.EnvRule) ir.Held { return backends.When(!withholds(r), writer.Nothing(writer.WhyPrefix)) },
 	}
 }

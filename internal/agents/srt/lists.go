@@ -14,7 +14,8 @@ func ListDialect() writer.Dialect {
 	return writer.Dialect{Spell: spellListed, Give: giveListed, Names: writer.GlobsBelow(wildcards)}
 }
 
-// PlainLists is that of Lists in settings that do not take objects as entries, and that read names with some characters as
+// PlainLists is that of Lists in settings that do not take objects as entries, and that read names with some
+// characters as
 // patterns. The program lets commands write the directory in which it starts.
 func PlainLists(odd string) writer.Dialect {
 	plainly := writer.Plainly(odd)
@@ -76,8 +77,10 @@ func ListsOf(p *writer.Plan) Lists {
 		if at.Path == "" || at.Link || at.Through {
 			continue
 		}
-		add(&out.DenyRead, at, at.Most > writer.None && (at.Has == writer.None || at.Has == writer.Write && at.Least < writer.Write))
-		add(&out.AllowRead, at, at.Has > at.Least && at.Has > writer.None && (at.Least == writer.None || at.Has == writer.Write))
+		add(&out.DenyRead, at, at.Most > writer.None &&
+			(at.Has == writer.None || at.Has == writer.Write && at.Least < writer.Write))
+		add(&out.AllowRead, at, at.Has > at.Least && at.Has > writer.None &&
+			(at.Least == writer.None || at.Has == writer.Write))
 		add(&out.AllowWrite, at, at.Has == writer.Write && at.Least < writer.Write)
 		add(&out.DenyWrite, at, shut(at))
 	}

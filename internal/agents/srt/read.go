@@ -30,10 +30,12 @@ type Sandbox struct {
 func read(t *importer.Translation, docs []*importer.Document) foreign.Policy {
 	d, s := docs[0], &Sandbox{}
 	members := SandboxFields(t, d, s, "")
-	for _, key := range []string{"enableWeakerNestedSandbox", "enableWeakerNetworkIsolation", "allowNestedUserNamespaces", "allowAppleEvents", "allowPty"} {
+	for _, key := range []string{"enableWeakerNestedSandbox", "enableWeakerNetworkIsolation",
+		"allowNestedUserNamespaces", "allowAppleEvents", "allowPty"} {
 		members[key] = t.Leave(d, "", "it makes srt permit more; nothing here does so")
 	}
-	for _, key := range []string{"ignoreViolations", "ripgrep", "mandatoryDenySearchDepth", "git", "seccomp", "bwrapPath", "socatPath", "javaAgentJarPath", "windows"} {
+	for _, key := range []string{"ignoreViolations", "ripgrep", "mandatoryDenySearchDepth", "git", "seccomp",
+		"bwrapPath", "socatPath", "javaAgentJarPath", "windows"} {
 		members[key] = t.Leave(d, "", "it is about how srt works")
 	}
 	d.Object(d.Root, "srt's settings", members)
@@ -60,14 +62,17 @@ func SandboxFields(t *importer.Translation, d *importer.Document, s *Sandbox, wi
 	network := importer.Fields{
 		"allowedDomains": domains(&s.Allowed, "allowedDomains"), "deniedDomains": domains(&s.Denied, "deniedDomains"),
 		"strictAllowlist": func(n *jsonc.Node) {
-			t.Add(d, n, key("network.strictAllowlist"), "").Become(importer.Carried, "a host without a rule is denied in any case")
+			t.Add(d, n, key("network.strictAllowlist"), "").Become(importer.Carried,
+				"a host without a rule is denied in any case")
 		},
 	}
 	for _, name := range []string{"allowUnixSockets", "allowAllUnixSockets", "allowLocalBinding", "allowMachLookup"} {
 		network[name] = t.Leave(d, key("network"), "sockets and services of this machine need rules that you write")
 	}
-	for _, name := range []string{"httpProxyPort", "socksProxyPort", "mitmProxy", "parentProxy", "tlsTerminate", "refuseOpaqueTunnels", "requireHostMatch",
-		"ambiguousRequestTarget", "stripResponseHeaders", "allowPlaintextHeaderSet", "deniedDomainReasons", "allowManagedDomainsOnly"} {
+	for _, name := range []string{"httpProxyPort", "socksProxyPort", "mitmProxy", "parentProxy", "tlsTerminate",
+		"refuseOpaqueTunnels", "requireHostMatch",
+		"ambiguousRequestTarget", "stripResponseHeaders", "allowPlaintextHeaderSet", "deniedDomainReasons",
+		"allowManagedDomainsOnly"} {
 		network[name] = t.Leave(d, key("network"), "it is about srt's proxy")
 	}
 	network["deniedResolvedAddresses"] = func(n *jsonc.Node) {
@@ -76,7 +81,8 @@ func SandboxFields(t *importer.Translation, d *importer.Document, s *Sandbox, wi
 			within = within && slices.Contains(writer.Internal, item.String())
 		}
 		if within {
-			t.Add(d, n, key("network.deniedResolvedAddresses"), "").Become(importer.Carried, "no name leads there unless a rule names the address")
+			t.Add(d, n, key("network.deniedResolvedAddresses"), "").Become(importer.Carried,
+				"no name leads there unless a rule names the address")
 			return
 		}
 		d.Fault(n.Begin, "%s: no rule denies an address to which a name leads; import without it, and without the names that may lead there", key("network.deniedResolvedAddresses"))
@@ -88,12 +94,14 @@ func SandboxFields(t *importer.Translation, d *importer.Document, s *Sandbox, wi
 				"allowWrite": paths(&s.AllowWrite, "allowWrite"), "denyWrite": paths(&s.DenyWrite, "denyWrite"),
 				"disabled": func(n *jsonc.Node) {
 					if s.disabled = d.Truth(n, key("filesystem.disabled")); s.disabled {
-						t.Add(d, n, key("filesystem.disabled"), "true").Become(importer.Narrowed, "the workspace alone is opened, not every file of the machine")
+						t.Add(d, n, key("filesystem.disabled"), "true").Become(importer.Narrowed,
+							"the workspace alone is opened, not every file of the machine")
 					}
 				},
 				"allowGitConfig": func(n *jsonc.Node) {
 					s.gitConfig = d.Truth(n, key("filesystem.allowGitConfig"))
-					t.Add(d, n, key("filesystem.allowGitConfig"), "").Become(importer.LeftOut, ".git/config is a protected path; write a rule for it if it is meant")
+					t.Add(d, n, key("filesystem.allowGitConfig"), "").Become(importer.LeftOut,
+						".git/config is a protected path; write a rule for it if it is meant")
 				},
 			})
 		},
@@ -109,14 +117,17 @@ func credentials(t *importer.Translation, d *importer.Document, n *jsonc.Node, k
 		return func(n *jsonc.Node) {
 			for i, item := range n.Children('[') {
 				text, mode := item.Member(name).String(), item.Member("mode").String()
-				d.Object(item, "an element of "+key+"."+what, importer.Ignoring(name, "mode", "extract", "onExtractNoMatch", "decode", "maskClaims", "maskDuplicates", "injectHosts"))
+				d.Object(item, "an element of "+key+"."+what,
+					importer.Ignoring(name, "mode", "extract", "onExtractNoMatch", "decode", "maskClaims",
+						"maskDuplicates", "injectHosts"))
 				if !importer.Clean(text) || mode != "deny" && mode != "mask" {
 					d.Fault(item.From, "an element of %s.%s needs %q, and a mode: deny or mask", key, what, name)
 					continue
 				}
 				e := t.Add(d, item, importer.ElementOf(key+"."+what, i), text)
 				if mode == "mask" {
-					e.Become(importer.Narrowed, "the tool does not see it at all, not even masked; credential of a net rule puts secrets into requests")
+					e.Become(importer.Narrowed,
+						"the tool does not see it at all, not even masked; credential of a net rule puts secrets into requests")
 				}
 				hide(text, e)
 			}
@@ -152,8 +163,10 @@ func (s *Sandbox) Model(h foreign.Host) *Model {
 		return out
 	}
 	return &Model{
-		Host: h, DenyRead: entries(s.DenyRead), AllowRead: entries(s.AllowRead), AllowWrite: entries(s.AllowWrite), DenyWrite: entries(s.DenyWrite),
-		Disabled: s.disabled, GitConfig: s.gitConfig, AllowedDomains: words(s.Allowed), DeniedDomains: words(s.Denied), Hidden: words(s.Hidden),
+		Host: h, DenyRead: entries(s.DenyRead), AllowRead: entries(s.AllowRead), AllowWrite: entries(s.AllowWrite),
+		DenyWrite: entries(s.DenyWrite),
+		Disabled:  s.disabled, GitConfig: s.gitConfig, AllowedDomains: words(s.Allowed), DeniedDomains: words(s.Denied),
+		Hidden: words(s.Hidden),
 	}
 }
 
@@ -172,7 +185,8 @@ func confine(t *importer.Translation, s *Sandbox) {
 		yesRead[i].Opens = false // reading is carried over in the workspace alone
 	}
 	if s.disabled {
-		noRead, noReadNames, noWrite, noWriteNames, yesRead, yesWrite = nil, nil, nil, nil, nil, []importer.Point{{Abs: t.Host.Dir, Entry: t.Own, Opens: true}}
+		noRead, noReadNames, noWrite, noWriteNames, yesRead, yesWrite = nil, nil, nil, nil, nil,
+			[]importer.Point{{Abs: t.Host.Dir, Entry: t.Own, Opens: true}}
 	}
 	opened := t.Roots(yesWrite)
 	masked := t.EveryName(noReadNames, opened, importer.Closes)
@@ -183,7 +197,8 @@ func confine(t *importer.Translation, s *Sandbox) {
 	points := slices.Concat(noRead, yesRead, yesWrite, noWrite, masked, kept)
 	t.Files(points, func(abs string) importer.Access {
 		read := importer.Deepest(noRead, abs) <= importer.Deepest(yesRead, abs) && importer.Deepest(masked, abs) < 0
-		write := importer.Deepest(yesWrite, abs) >= 0 && importer.Deepest(noWrite, abs) < 0 && importer.Deepest(kept, abs) < 0
+		write := importer.Deepest(yesWrite, abs) >= 0 && importer.Deepest(noWrite, abs) < 0 &&
+			importer.Deepest(kept, abs) < 0
 		return importer.Access{Read: read, Write: read && write}
 	})
 	for _, l := range s.Hidden {
@@ -196,7 +211,8 @@ func confine(t *importer.Translation, s *Sandbox) {
 // Instructions are the names of files that the next shell, git or an agent obeys, which srt never lets
 // commands write: in the workspace itself, and below it where they exist.
 func Instructions(t *importer.Translation, writable []importer.Point, gitConfig bool) []importer.Point {
-	if importer.Deepest(writable, t.Host.Dir) < 0 && !slices.ContainsFunc(writable, func(p importer.Point) bool { return ir.Within(p.Abs, t.Host.Dir) }) {
+	if importer.Deepest(writable, t.Host.Dir) < 0 &&
+		!slices.ContainsFunc(writable, func(p importer.Point) bool { return ir.Within(p.Abs, t.Host.Dir) }) {
 		return nil
 	}
 	names := importer.Instructing

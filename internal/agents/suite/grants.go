@@ -50,7 +50,8 @@ type Grants map[string]importer.Access
 func Expressible(r *rand.Rand) Grants {
 	out := Grants{"": {Read: true, Write: r.IntN(2) == 0}}
 	for range r.IntN(6) {
-		p := strings.Join(append([]string{Pick(r, "a", "b", "src", "x y")}, Some(r, 2, func() string { return Pick(r, "a", "b", "src", "x y") })...), "/")
+		p := strings.Join(append([]string{Pick(r, "a", "b", "src", "x y")},
+			Some(r, 2, func() string { return Pick(r, "a", "b", "src", "x y") })...), "/")
 		out[p] = importer.Access{Read: r.IntN(3) > 0, Write: r.IntN(2) == 0}
 	}
 	for p, a := range out {

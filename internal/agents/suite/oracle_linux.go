@@ -37,7 +37,8 @@ echo done
 func (w *World) Asked() []string {
 	var out []string
 	for _, rel := range []string{
-		"ws/.env", "ws/a", "ws/a/.env", "ws/a/b/k.pem", "ws/a/.vscode/x", "ws/src", "ws/src/a/k.pem", "ws/src/.git/hooks/x", "ws/new", "ws/a/new", "ws/src/new",
+		"ws/.env", "ws/a", "ws/a/.env", "ws/a/b/k.pem", "ws/a/.vscode/x", "ws/src", "ws/src/a/k.pem",
+		"ws/src/.git/hooks/x", "ws/new", "ws/a/new", "ws/src/new",
 		"ws/.bashrc", "ws/.mcp.json", "x", "x/y/k.pem", "x/.env", "x/new", "x/y/new",
 	} {
 		out = append(out, w.Home+"/"+rel)

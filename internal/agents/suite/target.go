@@ -21,7 +21,8 @@ type Written struct {
 	Sentences []backends.Sentences
 	// Model evaluates settings in a workspace and for a home, on a host where every name exists.
 	Model func(t Failing, data []byte, dir, home string) foreign.Policy
-	// Never are capabilities that the settings give nowhere beyond the policy, also where the ledger says that something else does.
+	// Never are capabilities that the settings give nowhere beyond the policy, also where the ledger says that
+	// something else does.
 	Never ir.CapSet
 }
 
@@ -36,7 +37,8 @@ func (x Written) Compile(t Failing, tool *ir.Tool, b ir.Bindings, portable bool)
 	if err != nil || out.Data == nil {
 		t.Fatal(err)
 	}
-	return &Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out, Model: x.Model(t, out.Data, b.Workspace, "/home/u"), Never: x.Never}
+	return &Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out,
+		Model: x.Model(t, out.Data, b.Workspace, "/home/u"), Never: x.Never}
 }
 
 // Why puts causes into words.
@@ -48,7 +50,8 @@ func (x Written) Why(causes []ir.Cause) string {
 	return all.All(causes)
 }
 
-// FilesAgainstPolicy puts the same questions about files to random policies and to their settings. The answers may differ only
+// FilesAgainstPolicy puts the same questions about files to random policies and to their settings. The answers may
+// differ only
 // where the ledger says in which direction. kinds are answers that have to occur.
 func (x Written) FilesAgainstPolicy(t *testing.T, draw func(*rapid.T) *ir.Tool, kinds ...string) {
 	const per = 40

@@ -44,7 +44,8 @@ type Tree struct {
 
 // there are the files of a world.
 var there = []string{
-	"ws/f", "ws/a/f", "ws/a/b/f", "ws/a/ab/f", "ws/b/f", "ws/b/a/f", "ws/ab/f", "ws/ab/x y/f", "ws/[ab]/f", "ws/a*/f", `ws/b\c/f`, "ws/ü/f", "ws/{a,b}/f",
+	"ws/f", "ws/a/f", "ws/a/b/f", "ws/a/ab/f", "ws/b/f", "ws/b/a/f", "ws/ab/f", "ws/ab/x y/f", "ws/[ab]/f", "ws/a*/f",
+	`ws/b\c/f`, "ws/ü/f", "ws/{a,b}/f",
 	"x/f", "x/a/f", "x/b/f",
 }
 
@@ -132,7 +133,8 @@ func (w *Tree) draw(t *rapid.T) (*ir.Tool, ir.Bindings) {
 	tool.Home, tool.Protects, tool.FS = ir.HomeReal, false, irtest.FSRules(t, treeNames, 6)
 	for i := range tool.FS {
 		if rapid.Bool().Draw(t, "usual") {
-			tool.FS[i].Caps = rapid.SampledFrom([]ir.CapSet{ir.All, ir.Caps(ir.Read, ir.Execute), ir.Caps(ir.Read), 0, ir.Write.With(ir.Read)}).Draw(t, "caps")
+			tool.FS[i].Caps = rapid.SampledFrom([]ir.CapSet{ir.All, ir.Caps(ir.Read, ir.Execute), ir.Caps(ir.Read), 0,
+				ir.Write.With(ir.Read)}).Draw(t, "caps")
 		}
 	}
 	b := ir.Bindings{Workspace: w.Dir}
@@ -171,5 +173,6 @@ func (c *Case) asked(t *testing.T, seen map[string]int, capability ir.Capability
 	if v.Reason != ir.ReasonRule && v.Reason != ir.ReasonDefault {
 		return // a root or a pin
 	}
-	c.check(t, seen, fmt.Sprintf("%s %s", capability, strings.TrimPrefix(abs, c.Bind.Workspace)), ir.FS, c.rule(v), ir.AspectOf(capability), v.Allowed(), does)
+	c.check(t, seen, fmt.Sprintf("%s %s", capability, strings.TrimPrefix(abs, c.Bind.Workspace)), ir.FS, c.rule(v),
+		ir.AspectOf(capability), v.Allowed(), does)
 }

@@ -75,7 +75,8 @@ func NewWorld(t *testing.T, formats ...importer.Format) *World {
 		t.Fatal(err)
 	}
 	w := &World{Home: home, Dir: home + "/ws", In: t.TempDir(), T: t, formats: formats}
-	for _, f := range []string{"ws/.env", "ws/a/.env", "ws/a/b/k.pem", "ws/a/.vscode/x", "ws/src/a/k.pem", "ws/src/.git/hooks/x", "ws/src/b/K.PEM", "ws/Docs/x", "x/y/k.pem", "x/.env"} {
+	for _, f := range []string{"ws/.env", "ws/a/.env", "ws/a/b/k.pem", "ws/a/.vscode/x", "ws/src/a/k.pem",
+		"ws/src/.git/hooks/x", "ws/src/b/K.PEM", "ws/Docs/x", "x/y/k.pem", "x/.env"} {
 		if err := os.MkdirAll(filepath.Dir(home+"/"+f), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -142,17 +143,20 @@ func Some(r *rand.Rand, n int, one func() string) []string {
 
 // SomePlace is a path of the world, as settings spell it.
 func SomePlace(r *rand.Rand) string {
-	return Pick(r, ".", "a", "a/b", "src", "./src/a", "link", "link/b", "~/x", "~/x/y", "~", "/", "/opt/z", "/etc", "/usr/share", "..", "x y", "a/b/k.pem", "src/**", ".git", ".vscode")
+	return Pick(r, ".", "a", "a/b", "src", "./src/a", "link", "link/b", "~/x", "~/x/y", "~", "/", "/opt/z", "/etc",
+		"/usr/share", "..", "x y", "a/b/k.pem", "src/**", ".git", ".vscode")
 }
 
 // SomeNames is a pattern.
 func SomeNames(r *rand.Rand) string {
-	return Pick(r, "**/.env", "*.pem", "a/*", "src/**/k.pem", "~/x/**/k*", "a/?", "/**/.env", "**/a/**", "x*/b", "~/x/*")
+	return Pick(r, "**/.env", "*.pem", "a/*", "src/**/k.pem", "~/x/**/k*", "a/?", "/**/.env", "**/a/**", "x*/b",
+		"~/x/*")
 }
 
 // Host has the facts about the world that an evaluation needs.
 func (w *World) Host(p importer.Patterns) foreign.Host {
-	return foreign.Host{Dir: w.Dir, Home: w.Home, Existing: p == importer.Existing, Follow: importer.Once(importer.Follow),
+	return foreign.Host{Dir: w.Dir, Home: w.Home, Existing: p == importer.Existing,
+		Follow: importer.Once(importer.Follow),
 		Exists: importer.Once(func(abs string) bool { _, err := os.Lstat(abs); return err == nil })}
 }
 
@@ -175,7 +179,8 @@ func (w *World) Agrees(r *rand.Rand, res *importer.Result, text string, p foreig
 	for range 30 {
 		abs := Pick(r, w.Dir, w.Dir, w.Home, w.Home+"/x", "/etc", "/opt")
 		for range r.IntN(4) {
-			abs += "/" + Pick(r, "a", "b", "src", "x", "y", ".env", "k.pem", "x y", "zz", ".git", "hooks", ".vscode", "passwd", "A", "SRC", "K.PEM", "Docs", "docs")
+			abs += "/" + Pick(r, "a", "b", "src", "x", "y", ".env", "k.pem", "x y", "zz", ".git", "hooks", ".vscode",
+				"passwd", "A", "SRC", "K.PEM", "Docs", "docs")
 		}
 		if importer.Follow(abs) != abs {
 			continue
@@ -197,7 +202,8 @@ func (w *World) Agrees(r *rand.Rand, res *importer.Result, text string, p foreig
 		if err != nil {
 			return err
 		}
-		v := view.Decide(ir.Connect{To: ir.Endpoint{Scheme: Pick(r, "https", "http", ir.Stream), Host: host, Port: port}})
+		v := view.Decide(ir.Connect{To: ir.Endpoint{Scheme: Pick(r, "https", "http", ir.Stream), Host: host,
+			Port: port}})
 		if v.Allowed() && !p.Connects(strings.Trim(name, "[]"), port) {
 			return fmt.Errorf("%s\n%s\npermits to connect to %s:%d", text, res.Text, name, port)
 		}
@@ -250,11 +256,13 @@ func SandboxSettings(r *rand.Rand) string {
 	}
 	denied := func() string { return Pick(r, hosts(), hosts(), "*", "*:22") }
 	doc := map[string]any{
-		"filesystem": map[string]any{"denyRead": Some(r, 3, paths), "allowRead": Some(r, 2, paths), "allowWrite": Some(r, 3, paths), "denyWrite": Some(r, 3, paths)},
-		"network":    map[string]any{"allowedDomains": Some(r, 4, hosts), "deniedDomains": Some(r, 2, denied)},
+		"filesystem": map[string]any{"denyRead": Some(r, 3, paths), "allowRead": Some(r, 2, paths),
+			"allowWrite": Some(r, 3, paths), "denyWrite": Some(r, 3, paths)},
+		"network": map[string]any{"allowedDomains": Some(r, 4, hosts), "deniedDomains": Some(r, 2, denied)},
 	}
 	if r.IntN(4) == 0 {
-		doc["credentials"] = map[string]any{"envVars": []any{map[string]any{"name": Pick(r, "TERM", "X_TOKEN"), "mode": Pick(r, "deny", "mask")}}}
+		doc["credentials"] = map[string]any{"envVars": []any{map[string]any{"name": Pick(r, "TERM", "X_TOKEN"),
+			"mode": Pick(r, "deny", "mask")}}}
 	}
 	text, _ := json.Marshal(doc)
 	return string(text)

@@ -14,7 +14,8 @@ import (
 )
 
 // Names are components that some pattern language reads as something else, besides those of irtest.
-var Names = slices.Concat(irtest.Names, []string{"*", "**", "a*", "[ab]", "x?", "{a,b}", `b\c`, "!a", "#x", "~", "-r", "a:b", "a,b"})
+var Names = slices.Concat(irtest.Names, []string{"*", "**", "a*", "[ab]", "x?", "{a,b}", `b\c`, "!a", "#x", "~", "-r",
+	"a:b", "a,b"})
 
 // A Case is a policy with its settings on a host.
 type Case struct {
@@ -63,7 +64,8 @@ func Commands(t *rapid.T, programs, words []string) *ir.CommandSet {
 		for range rapid.IntRange(0, 2).Draw(t, "args") {
 			r.AnyArgs = false
 			r.Args = append(r.Args, ir.ArgPattern{
-				Words: rapid.SliceOfN(rapid.SampledFrom(words), 0, 3).Draw(t, "words"), Rest: rapid.Bool().Draw(t, "rest"),
+				Words: rapid.SliceOfN(rapid.SampledFrom(words), 0, 3).Draw(t, "words"),
+				Rest:  rapid.Bool().Draw(t, "rest"),
 			})
 		}
 		out.Rules = append(out.Rules, r)
@@ -75,7 +77,8 @@ func Commands(t *rapid.T, programs, words []string) *ir.CommandSet {
 func (c *Case) place(t *rapid.T) ir.Location {
 	switch rapid.IntRange(0, 5).Draw(t, "kind of place") {
 	case 0:
-		return ir.Sys(rapid.SampledFrom([]string{"usr/bin/x", "etc/passwd", "etc/shadow", "opt/x", "srv", "home/v", "bin", "etc/ssl/x"}).Draw(t, "system"))
+		return ir.Sys(rapid.SampledFrom([]string{"usr/bin/x", "etc/passwd", "etc/shadow", "opt/x", "srv", "home/v",
+			"bin", "etc/ssl/x"}).Draw(t, "system"))
 	case 1, 2:
 		if len(c.Tool.FS) > 0 {
 			at := rapid.SampledFrom(c.Tool.FS).Draw(t, "rule").At
@@ -101,9 +104,11 @@ func (c *Case) Files(t *rapid.T, seen map[string]int) {
 		}
 		does := c.permits(capability, abs)
 		if does && !v.Allowed() && c.Never.Has(capability) {
-			t.Fatalf("%s %s: the policy says no, the settings yes\nrules %+v\n%s", capability, abs, c.Tool.FS, c.Output.Data)
+			t.Fatalf("%s %s: the policy says no, the settings yes\nrules %+v\n%s", capability, abs, c.Tool.FS,
+				c.Output.Data)
 		}
-		c.check(t, seen, fmt.Sprintf("%s %s", capability, abs), ir.FS, c.rule(v), ir.AspectOf(capability), v.Allowed(), does)
+		c.check(t, seen, fmt.Sprintf("%s %s", capability, abs), ir.FS, c.rule(v), ir.AspectOf(capability), v.Allowed(),
+			does)
 	}
 }
 
@@ -136,7 +141,8 @@ type reporter interface {
 }
 
 // check fails on a difference between two answers that no row states.
-func (c *Case) check(t reporter, seen map[string]int, what string, of ir.Resource, rule ir.RuleID, a ir.Aspect, should, does bool) {
+func (c *Case) check(t reporter, seen map[string]int, what string, of ir.Resource, rule ir.RuleID, a ir.Aspect, should,
+	does bool) {
 	t.Helper()
 	row, ok := c.Output.Elsewhere.Cell(of, rule, a, 0, 0)
 	seen[fmt.Sprintf("%s %v %v %s", of, should, does, row.Is)]++
@@ -144,7 +150,8 @@ func (c *Case) check(t reporter, seen map[string]int, what string, of ir.Resourc
 	joined := len(row.Causes) > 1 // of the weakest statement, and of others
 	narrower := row.Is == ir.Stricter || joined && (wider || row.Is == ir.Assumed)
 	if !ok || does && !should && !wider || should && !does && !narrower {
-		t.Errorf("%s (%s %s): the policy says %v, the settings %v, the row %+v\nrules %+v\n%s", what, rule, a, should, does, row, c.Tool.FS, c.Output.Data)
+		t.Errorf("%s (%s %s): the policy says %v, the settings %v, the row %+v\nrules %+v\n%s", what, rule, a, should,
+			does, row, c.Tool.FS, c.Output.Data)
 	}
 }
 
@@ -185,7 +192,8 @@ func (c *Case) Whole(t *rapid.T, why func([]ir.Cause) string) {
 	for _, cell := range c.View.Cells() {
 		n := 0
 		for _, row := range c.Output.Elsewhere {
-			if row.Resource == cell.Resource && slices.Contains(row.Rules, cell.ID) && slices.Contains(row.Aspects, cell.Aspect) {
+			if row.Resource == cell.Resource && slices.Contains(row.Rules, cell.ID) &&
+				slices.Contains(row.Aspects, cell.Aspect) {
 				n++
 				said := why(row.Causes)
 				if row.Is == ir.Unstated || row.Is != ir.Exact && said == "" {
@@ -204,7 +212,9 @@ func (c *Case) Whole(t *rapid.T, why func([]ir.Cause) string) {
 	}
 }
 
-// Open returns the rules that let everything be read and written in their place, of some: a policy of them has no exception.
+// Open returns the rules that let everything be read and written in their place, of some: a policy of them has no
+// exception.
 func Open(rules []ir.FSRule) []ir.FSRule {
-	return slices.DeleteFunc(slices.Clone(rules), func(r ir.FSRule) bool { return !r.Caps.Contains(ir.Write.With(ir.Read)) })
+	return slices.DeleteFunc(slices.Clone(rules),
+		func(r ir.FSRule) bool { return !r.Caps.Contains(ir.Write.With(ir.Read)) })
 }

@@ -41,12 +41,15 @@ func holder(plan *writer.Plan, anchored bool) *writer.Holder {
 	return &writer.Holder{
 		Plan: plan, Host: whyHosts, Loose: loose,
 		Default: map[ir.Aspect]ir.Held{
-			ir.AspectRead: loose, ir.AspectExecute: loose, ir.AspectCreate: loose, ir.AspectUpdate: loose, ir.AspectDelete: loose,
-			ir.AspectMetadata: loose, ir.AspectMove: loose, ir.AspectSocket: loose, ir.AspectOthers: writer.Assumed(whyLayers),
+			ir.AspectRead: loose, ir.AspectExecute: loose, ir.AspectCreate: loose, ir.AspectUpdate: loose,
+			ir.AspectDelete:   loose,
+			ir.AspectMetadata: loose, ir.AspectMove: loose, ir.AspectSocket: loose,
+			ir.AspectOthers: writer.Assumed(whyLayers),
 		},
 		Except: map[ir.Aspect]ir.Held{
-			ir.AspectExecute: asked, ir.AspectSocket: asked, ir.AspectDelete: writer.Less(whyTools), ir.AspectMetadata: writer.Less(whyTools),
-			ir.AspectMove: loose,
+			ir.AspectExecute: asked, ir.AspectSocket: asked, ir.AspectDelete: writer.Less(whyTools),
+			ir.AspectMetadata: writer.Less(whyTools),
+			ir.AspectMove:     loose,
 		},
 		Written: func(*writer.Place) ir.Held {
 			if !anchored {

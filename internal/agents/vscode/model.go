@@ -10,11 +10,13 @@ import (
 )
 
 // Model are the entries of chat.tools.terminal.autoApprove (the setting's description and code.visualstudio.com/docs):
-// a command that an entry with false matches is asked about, one that an entry with true matches is not, and every other
+// a command that an entry with false matches is asked about, one that an entry with true matches is not, and every
+// other
 // one is.
 type Model struct {
 	Approve, Ask []string
-	// Own has the entries count that the program has by itself, as of those that it has about a program or its arguments.
+	// Own has the entries count that the program has by itself, as of those that it has about a program or its
+	// arguments.
 	Own bool
 	// Replaced are names whose own entry the settings replace.
 	Replaced []string
@@ -22,10 +24,12 @@ type Model struct {
 	Off bool
 }
 
-// asking are the programs about which the program has entries of its own that ask: about all uses of some, and about some
+// asking are the programs about which the program has entries of its own that ask: about all uses of some, and about
+// some
 // uses of others, which count as all here. It looks for sed that writes files in any case.
 var asking = []string{
-	"chmod", "chown", "curl", "dd", "del", "erase", "eval", "iex", "irm", "iwr", "jq", "kill", "ps", "rd", "ri", "rm", "rmdir",
+	"chmod", "chown", "curl", "dd", "del", "erase", "eval", "iex", "irm", "iwr", "jq", "kill", "ps", "rd", "ri", "rm",
+	"rmdir",
 	"sp", "spps", "taskkill", "top", "wget", "xargs",
 }
 
@@ -35,7 +39,8 @@ var assigning = expression.Once{Text: `(?i)^[A-Z_][A-Z0-9_]*=`}
 
 var quoted = expression.Once{Text: `(?s)^/(.+)/([dgimsuvy]*)$`}
 
-// matches reports whether an entry matches a command: a regular expression between slashes, or the text that begins it, up
+// matches reports whether an entry matches a command: a regular expression between slashes, or the text that begins
+// it, up
 // to the end of a word. One that cannot be evaluated does if doubt is true.
 func (Model) matches(entry, line string, doubt bool) bool {
 	expression := "^" + regexp.QuoteMeta(entry) + `\b`
@@ -50,7 +55,8 @@ func (Model) matches(entry, line string, doubt bool) bool {
 	case entry == "":
 		return false
 	case strings.ContainsAny(entry, `/\`):
-		expression = `^(?:\.[/\\])?` + strings.ReplaceAll(regexp.QuoteMeta(strings.ReplaceAll(entry, `\`, "/")), "/", `[/\\]`) + `\b`
+		expression = `^(?:\.[/\\])?` + strings.ReplaceAll(regexp.QuoteMeta(strings.ReplaceAll(entry, `\`, "/")), "/",
+			`[/\\]`) + `\b`
 	}
 	re, err := regexp.Compile(expression)
 	return err != nil && doubt || err == nil && re.MatchString(line)
@@ -117,6 +123,7 @@ func (v Model) Marks() foreign.Marks {
 	for _, name := range asking {
 		out.Commands = append(out.Commands, name+" x")
 	}
-	out.Commands = append(out.Commands, "git log --output=x", "git -C x log --output x", "git --no-pager branch -D x", "find -delete", "sed -i x y", "sort -o x y")
+	out.Commands = append(out.Commands, "git log --output=x", "git -C x log --output x", "git --no-pager branch -D x",
+		"find -delete", "sed -i x y", "sort -o x y")
 	return out
 }

@@ -14,7 +14,8 @@ import (
 var format = importer.Format{
 	Name: "vscode", Version: "2026-08",
 	Looks: func(d *importer.Document) bool {
-		return slices.ContainsFunc(d.Root.Children('{'), func(n *jsonc.Node) bool { return strings.HasPrefix(n.Key, "chat.tools.") })
+		return slices.ContainsFunc(d.Root.Children('{'),
+			func(n *jsonc.Node) bool { return strings.HasPrefix(n.Key, "chat.tools.") })
 	},
 	Read: read,
 }
@@ -87,9 +88,12 @@ func (v *reader) member(n *jsonc.Node, known importer.Fields) {
 		if hint != "" {
 			hint = "; " + hint
 		}
-		v.d.Fault(n.Begin, "%q is no key below %s in %s%s", n.Key, strings.TrimSuffix(strictWithin, "."), v.d.Version, hint)
-	case strings.HasPrefix(n.Key, "chat.agent.sandbox"), strings.HasPrefix(n.Key, "chat.agent.allowedNetwork"), strings.HasPrefix(n.Key, "chat.agent.deniedNetwork"):
-		v.t.Add(v.d, n, n.Key, "").Become(importer.LeftOut, "what the sandbox of VS Code permits differs between its versions and tools; write a tool's rules")
+		v.d.Fault(n.Begin, "%q is no key below %s in %s%s", n.Key, strings.TrimSuffix(strictWithin, "."), v.d.Version,
+			hint)
+	case strings.HasPrefix(n.Key, "chat.agent.sandbox"), strings.HasPrefix(n.Key, "chat.agent.allowedNetwork"),
+		strings.HasPrefix(n.Key, "chat.agent.deniedNetwork"):
+		v.t.Add(v.d, n, n.Key, "").Become(importer.LeftOut,
+			"what the sandbox of VS Code permits differs between its versions and tools; write a tool's rules")
 	}
 }
 
@@ -158,12 +162,14 @@ func (v *reader) own() {
 			}
 		}
 		for _, line := range []string{"git log", "git show", "git branch", "git -C", "git --no-pager"} {
-			v.stop = append(v.stop, importer.LineRule{Pattern: importer.Pattern{Prefix: strings.Fields(line)}, Entry: e, Guard: true})
+			v.stop = append(v.stop, importer.LineRule{Pattern: importer.Pattern{Prefix: strings.Fields(line)}, Entry: e,
+				Guard: true})
 			v.stop = append(v.stop, boundary(line, e)...)
 		}
 	}
 	for _, name := range names {
-		v.stop = append(v.stop, importer.LineRule{Pattern: importer.Pattern{Prefix: []string{name}}, Entry: e, Guard: true})
+		v.stop = append(v.stop, importer.LineRule{Pattern: importer.Pattern{Prefix: []string{name}}, Entry: e,
+			Guard: true})
 		v.stop = append(v.stop, boundary(name, e)...)
 	}
 }
@@ -175,7 +181,8 @@ const ends = "./:=@%+,-"
 func boundary(text string, e *importer.Entry) []importer.LineRule {
 	var out []importer.LineRule
 	for _, c := range ends {
-		out = append(out, importer.LineRule{Pattern: importer.Pattern{Glob: text + string(c) + "**"}, Entry: e, Guard: true})
+		out = append(out, importer.LineRule{Pattern: importer.Pattern{Glob: text + string(c) + "**"}, Entry: e,
+			Guard: true})
 	}
 	return out
 }

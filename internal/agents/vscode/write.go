@@ -26,7 +26,8 @@ const odd = "*?[]{}!\\"
 
 // anchor is the path of the workspace for patterns, empty where it is not known or would be one itself.
 func anchor(target backends.Target) string {
-	if target.Form != backends.Resolved || target.Facts.Bindings == nil || strings.ContainsAny(target.Facts.Bindings.Workspace, odd) {
+	if target.Form != backends.Resolved || target.Facts.Bindings == nil ||
+		strings.ContainsAny(target.Facts.Bindings.Workspace, odd) {
 		return ""
 	}
 	return target.Facts.Bindings.Workspace
@@ -51,7 +52,8 @@ func spell(target backends.Target, l ir.Location) (string, ir.CauseID) {
 	return "./" + path, ""
 }
 
-// give: everything in the workspace is read. Without the path of the workspace no pattern opens a place again in one that it closes.
+// give: everything in the workspace is read. Without the path of the workspace no pattern opens a place again in one
+// that it closes.
 func give(anchored bool) func(*writer.Place) (writer.Access, ir.CauseID) {
 	plainly := writer.Plainly(odd)
 	return func(p *writer.Place) (writer.Access, ir.CauseID) {
@@ -89,7 +91,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		Spell: spell, Give: give(dir != ""), Workspace: writer.Read, Names: names, Least: writer.Read,
 	})
 	data, err := backends.JSON(Settings{
-		Level: "default", NoDefault: true, Writes: "all", Edits: edits(plan, dir), Filter: true, Allowed: []string{}, Denied: []string{},
+		Level: "default", NoDefault: true, Writes: "all", Edits: edits(plan, dir), Filter: true, Allowed: []string{},
+		Denied:  []string{},
 		Sandbox: "on", Paths: paths(plan),
 	})
 	return backends.Output{Data: data, Elsewhere: holder(plan, dir != "").Ledger()}, err
@@ -139,7 +142,8 @@ func paths(plan *writer.Plan) Paths {
 	out := Paths{Write: []string{}, Read: []string{}, Closed: []string{}}
 	for _, at := range plan.Places {
 		abs, ok := "", false
-		if b := plan.Target.Facts.Bindings; plan.Target.Form == backends.Resolved && b != nil && at.At.Root.Kind != ir.System {
+		if b := plan.Target.Facts.Bindings; plan.Target.Form == backends.Resolved && b != nil &&
+			at.At.Root.Kind != ir.System {
 			abs, ok = b.Path(at.At)
 		}
 		outer := writer.None

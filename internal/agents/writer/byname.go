@@ -166,7 +166,8 @@ func (h *Holder) named(n *Named, a ir.Aspect) ir.Held {
 	case n.Holds(need):
 		return backends.Join(h.Closed, h.Patterns, h.loose())
 	case a == ir.AspectMove:
-		return backends.Join(backends.When(n.open(need), backends.Weaker(ir.GapFSNames, WhyByName, WhyMoves)), h.loose())
+		return backends.Join(backends.When(n.open(need), backends.Weaker(ir.GapFSNames, WhyByName, WhyMoves)),
+			h.loose())
 	case n.open(need):
 		return backends.Join(backends.Weaker(ir.GapFSNames, h.openName(n, need)), h.loose())
 	default:

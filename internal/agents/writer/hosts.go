@@ -34,7 +34,8 @@ func portsOf(r *ir.NetRule) []uint16 {
 
 // opens reports whether a rule permits every request to a host that the program can name.
 func opens(r *ir.NetRule) bool {
-	return r.Allow && !r.Listen && len(r.Path) == 0 && len(r.Methods) == 0 && r.Credential == nil && spelled(r.Host) && len(portsOf(r)) > 0
+	return r.Allow && !r.Listen && len(r.Path) == 0 && len(r.Methods) == 0 && r.Credential == nil && spelled(r.Host) &&
+		len(portsOf(r)) > 0
 }
 
 // spelled reports whether a host can be written as an entry: a name or a pattern with a dot in it,
@@ -55,7 +56,8 @@ func spelled(h ir.Host) bool {
 
 // NewHosts returns the hosts of a list of rules.
 func NewHosts(rules []ir.NetRule) Hosts {
-	out := Hosts{Allowed: []string{}, Denied: []string{}, open: map[int]bool{}, less: map[int]bool{}, past: map[int]bool{}}
+	out := Hosts{Allowed: []string{}, Denied: []string{}, open: map[int]bool{}, less: map[int]bool{},
+		past: map[int]bool{}}
 	for i := range rules {
 		if out.open[i] = opens(&rules[i]); out.open[i] {
 			out.Allowed = entries(out.Allowed, &rules[i])
@@ -67,7 +69,8 @@ func NewHosts(rules []ir.NetRule) Hosts {
 			continue
 		}
 		// More exact hosts that are granted stay open: an entry for those around them would close them.
-		if !spelled(d.Host) || !out.has(rules, func(a *ir.NetRule) bool { return meets(d, a) && !narrower(a.Host, d.Host) }) {
+		if !spelled(d.Host) || !out.has(rules,
+			func(a *ir.NetRule) bool { return meets(d, a) && !narrower(a.Host, d.Host) }) {
 			out.past[i] = out.has(rules, func(a *ir.NetRule) bool { return meets(d, a) })
 			continue
 		}
@@ -123,6 +126,7 @@ func narrower(a, than ir.Host) bool { return a != than && holds(than, a) }
 // Internal are the addresses to which no name of the internet leads, so that a granted name opens
 // none of them: those that the egress proxy of accessc filters, for programs that take a list.
 var Internal = []string{
-	"10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "240.0.0.0/4", "64:ff9b:1::/48",
+	"10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "240.0.0.0/4",
+	"64:ff9b:1::/48",
 	"fc00::/7", "fec0::/10",
 }

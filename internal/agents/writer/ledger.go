@@ -171,7 +171,8 @@ func (h *Holder) known(at *Place, a ir.Aspect) ir.Held {
 	case ir.AspectDelete:
 		return h.writing(at, ir.Delete)
 	case ir.AspectExecute:
-		return backends.Join(differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread())), backends.When(at.Caps.Has(ir.Execute), h.blocked()))
+		return backends.Join(differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread())),
+			backends.When(at.Caps.Has(ir.Execute), h.blocked()))
 	case ir.AspectMove:
 		return backends.When(at.Has == Write && h.movable(at), More(WhyMoves))
 	case ir.AspectSocket:
@@ -200,7 +201,9 @@ func differs(does, should bool, more, less ir.Held) ir.Held {
 
 func (h *Holder) reading(at *Place) ir.Held {
 	out := differs(at.Has > None, at.Caps.Has(ir.Read), More(h.Open), Less(at.unread()))
-	return backends.Join(out, backends.When(at.Caps.Has(ir.Read), h.blocked()), backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
+	return backends.Join(out, backends.When(at.Caps.Has(ir.Read), h.blocked()),
+		backends.When(at.Has == None && at.Most > None, h.Closed),
+		backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
 }
 
 func (h *Holder) blocked() ir.Held { return backends.When(h.Blocked != "", Less(h.Blocked)) }
@@ -245,7 +248,8 @@ func (h *Holder) movable(at *Place) bool {
 		case o.Has == Write && o.Caps != at.Caps && !Kernel(o.At):
 			return true
 		case o.Outer != at:
-		case o.Link || o.Through || h.Moves && o.Pinned && o.Has == at.Has || o.Has == at.Has && o.Pinned && o.Caps != at.Caps:
+		case o.Link || o.Through || h.Moves && o.Pinned && o.Has == at.Has || o.Has == at.Has && o.Pinned &&
+			o.Caps != at.Caps:
 			return true
 		}
 	}
@@ -289,7 +293,8 @@ func (h *Holder) variables(c ir.Cell) ir.Held {
 func (h *Holder) programs(c ir.Cell) ir.Held {
 	known := h.Programs
 	if known == nil {
-		known = &Programs{Others: Nothing(WhyPrograms), Args: Nothing(WhyArgs), Listed: func(*ir.CommandRule) ir.Held { return backends.Exact }}
+		known = &Programs{Others: Nothing(WhyPrograms), Args: Nothing(WhyArgs),
+			Listed: func(*ir.CommandRule) ir.Held { return backends.Exact }}
 	}
 	r, ok := c.Rule.(*ir.CommandRule)
 	switch {

@@ -86,7 +86,8 @@ func NewPlan(t *ir.Tool, target backends.Target, d Dialect) *Plan {
 	if target.Form != backends.Resolved {
 		facts = ir.Facts{Bindings: named(t)}
 	}
-	p := &Plan{Tool: t, Target: target, View: ir.NewView(t, ir.Linux, facts), dialect: d, known: map[*ir.Region]*Place{}}
+	p := &Plan{Tool: t, Target: target, View: ir.NewView(t, ir.Linux, facts), dialect: d,
+		known: map[*ir.Region]*Place{}}
 	p.roots = p.View.Tree()
 	for _, root := range p.roots {
 		root.WalkRoot(func(r *ir.Region) { p.settle(r) })

@@ -92,7 +92,7 @@ func foreign(t *rapid.T, a *Agent) []byte {
 		}).Draw(t, "hook")
 	}
 	element := hook
-	if a.grouped {
+	if a.Grouped {
 		element = func() string {
 			return `{"matcher":"X",` + list("hooks", hook, rapid.IntRange(0, 2).Draw(t, "hooks")) + gap() + "}"
 		}
@@ -106,7 +106,7 @@ func foreign(t *rapid.T, a *Agent) []byte {
 	}
 	if rapid.Bool().Draw(t, "hooks") {
 		var events []string
-		for i, name := range []string{a.events[0].name, "Else"} {
+		for i, name := range []string{a.Events[0].Name, "Else"} {
 			if rapid.Bool().Draw(t, "event") {
 				events = append(events, gap()+list(name, element, rapid.IntRange(0, 2).Draw(t, "elements")+i))
 			}
@@ -155,12 +155,12 @@ func TestRoundTrip(t *testing.T) {
 		defer os.RemoveAll(home)
 		path := Places{Home: home, Getenv: func(string) string { return "" }}.User(a)
 		var doc []byte
-		if !a.plugin && rapid.Bool().Draw(t, "there") {
+		if a.Plugin == nil && rapid.Bool().Draw(t, "there") {
 			doc = foreign(t, a)
 			if err := errs(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, doc, 0o640)); err != nil {
 				t.Fatal(err)
 			}
-		} else if err := os.MkdirAll(filepath.Join(home, rapid.SampledFrom([]string{"", a.home}).Draw(t, "made")), 0o755); err != nil {
+		} else if err := os.MkdirAll(filepath.Join(home, rapid.SampledFrom([]string{"", a.Home}).Draw(t, "made")), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		was := files(t, home)
@@ -222,7 +222,7 @@ func FuzzAdd(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte, which int) {
 		a := agents[uint(which)%uint(len(agents))]
 		have, _, err := a.look(doc)
-		if err != nil || len(have) > 0 || a.plugin {
+		if err != nil || len(have) > 0 || a.Plugin != nil {
 			return
 		}
 		now, err := a.add(doc, own)

@@ -73,7 +73,7 @@ type examination struct {
 	report Report
 	// trust is the state of hooks in the configuration of Codex.
 	trust map[string]any
-	// boxed is the file that switches Codex' own sandbox on, empty for none.
+	// boxed is the file that switches the agent's own sandbox on, empty for none.
 	boxed string
 }
 
@@ -81,7 +81,8 @@ type examination struct {
 // See RATIONALE D158.
 func (a *Agent) Examine(p Places, self string) Report {
 	x := &examination{agent: a, places: p, self: self, report: Report{
-		Agent: a.Name, Entries: []Installed{}, Findings: []Finding{}, Tries: []Try{}, NotHeld: append(slices.Clone(notHeld[a.Name]), notHeldAnywhere...),
+		Agent: a.Name, Entries: []Installed{}, Findings: []Finding{}, Tries: []Try{},
+		NotHeld: append(slices.Clone(a.NotHeld), notHeldAnywhere...),
 	}}
 	for _, w := range p.watched(a) {
 		x.file(w)
@@ -89,7 +90,7 @@ func (a *Agent) Examine(p Places, self string) Report {
 	x.beside()
 	x.borrowed()
 	x.summary()
-	for _, name := range envs[a.Name] {
+	for _, name := range a.Switches {
 		if p.Getenv(name) != "" {
 			x.find("", "the variable %s is set: with it the agent asks less, or runs without hooks", name)
 		}
@@ -116,11 +117,11 @@ func (x *examination) file(w watched) {
 		return
 	}
 	x.switches(w, tree)
-	if x.agent.Name == "codex" && w.scope == user {
+	if x.agent.Trusts && w.scope == user {
 		state, _ := at(tree, "hooks.state").(map[string]any)
 		x.trust = merge(x.trust, state)
 	}
-	if mode := at(tree, "sandbox_mode"); x.agent.box != "" && (mode == "read-only" || mode == "workspace-write") {
+	if t := x.agent.Boxed; t.Key != "" && t.Bad(at(tree, t.Key)) {
 		x.boxed = w.path
 	}
 	var all []found
@@ -163,7 +164,8 @@ func (x *examination) entries(w watched, data []byte) []found {
 		return nil
 	}
 	e := all[0].Entry
-	in := Installed{Scope: w.scope, Path: w.path, Program: e.Program, Args: e.Args, Trusted: sameFile(e.Program, x.self)}
+	in := Installed{Scope: w.scope, Path: w.path, Program: e.Program, Args: e.Args,
+		Trusted: sameFile(e.Program, x.self)}
 	x.report.Entries = append(x.report.Entries, in)
 	x.report.Installed = true
 	if !exact {
@@ -177,9 +179,10 @@ func (x *examination) entries(w watched, data []byte) []found {
 	case !in.Trusted:
 		x.find(w.path, "the entry starts %s, and this program is %s", e.Program, x.self)
 	case x.places.Workspace != "" && workspace.Within(e.Program, x.places.Workspace):
-		x.find(w.path, "the entry starts %s, which lies in the workspace: the agent may be able to replace it", e.Program)
+		x.find(w.path, "the entry starts %s, which lies in the workspace: the agent may be able to replace it",
+			e.Program)
 	}
-	if x.agent.Name == "codex" {
+	if x.agent.Trusts {
 		x.trusted(w.path, all)
 	}
 	return all
@@ -188,7 +191,7 @@ func (x *examination) entries(w watched, data []byte) []found {
 // handWritten looks for hooks of accessc that install has not written, and so neither changes nor removes.
 func (x *examination) handWritten(w watched, data []byte) {
 	root, err := jsonc.Parse(data)
-	if err != nil || x.agent.plugin {
+	if err != nil || x.agent.Plugin != nil {
 		return
 	}
 	x.agent.each(root.Member(hooksKey), func(words []string, at found) {
@@ -238,12 +241,13 @@ func sameFile(a, b string) bool {
 func (x *examination) summary() {
 	rewrites := func(in Installed) bool { return !slices.Contains(in.Args, judgeOnly) }
 	if x.boxed != "" && slices.ContainsFunc(x.report.Entries, rewrites) {
-		x.find(x.boxed, "sandbox_mode has commands refused that run confined: %s", x.agent.box)
+		x.find(x.boxed, "%s has commands refused that run confined: %s", x.agent.Boxed.Key, x.agent.Box)
 	}
 	switch n := len(x.report.Entries); {
 	case n == 0:
 		x.find("", "the hook is not installed: accessc hook install %s", x.agent.Name)
 	case n > 1:
-		x.find("", "the hook is installed %d times, and asked as often: accessc hook uninstall %s --project", n, x.agent.Name)
+		x.find("", "the hook is installed %d times, and asked as often: accessc hook uninstall %s --project", n,
+			x.agent.Name)
 	}
 }

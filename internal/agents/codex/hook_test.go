@@ -1,9 +1,8 @@
-package hook
+package codex
 
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -44,20 +43,11 @@ func TestCodexProject(t *testing.T) {
 		if err := os.WriteFile(record, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := codexProject(record); got != want {
+		if got := sessionDir(record); got != want {
 			t.Errorf("%q: got %q", text, got)
 		}
 	}
-	if got := codexProject(""); got != "" {
+	if got := sessionDir(""); got != "" {
 		t.Errorf("got %q", got)
-	}
-}
-
-// TestLongReason: a model does not get its own line back in full.
-func TestLongReason(t *testing.T) {
-	a, _ := Find("claude-code")
-	ans := a.Settle(&Event{Asks: true}, Answer{Outcome: Ask, Reason: strings.Repeat("é", 1<<20) + "end"})
-	if len(ans.Reason) > longest+8 || !strings.HasSuffix(ans.Reason, "end") {
-		t.Errorf("got %d bytes", len(ans.Reason))
 	}
 }
