@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"encoding/json"
 	"regexp"
 	"testing"
 
@@ -16,35 +15,25 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// document is the settings as text, without the types that write them.
-type document struct {
-	Permissions struct {
-		DefaultMode string
-		Allow, Deny []string
-	}
-	Sandbox struct {
-		Enabled, FailIfUnavailable, AutoAllowBashIfSandboxed, AllowUnsandboxedCommands bool
-		Network                                                                        struct{ AllowedDomains, DeniedDomains []string }
-		Filesystem                                                                     struct{ DenyRead, AllowRead, AllowWrite, DenyWrite []string }
-	}
-}
-
 var form = regexp.MustCompile(`(?s)^([A-Za-z]+)\((.*)\)$`)
 
 // model evaluates settings as Claude Code does on a host where every name exists.
 func model(t suite.Failing, data []byte, dir, home string) foreign.Policy {
-	var d document
-	if err := json.Unmarshal(data, &d); err != nil {
+	var d Settings
+	if err := suite.Decode(data, &d); err != nil {
 		t.Fatal(err)
 	}
-	if !d.Sandbox.Enabled || !d.Sandbox.FailIfUnavailable || d.Sandbox.AllowUnsandboxedCommands {
+	if !d.Sandbox.Enabled || !d.Sandbox.FailIfUnavailable || d.Sandbox.AllowUnsandboxed {
 		t.Fatal("commands can run outside of the sandbox")
 	}
 	host := foreign.Host{Dir: dir, Home: home, Exists: func(string) bool { return true }, Follow: func(abs string) string { return abs }, Existing: true}
-	paths := func(list []string) []foreign.Spelled {
+	paths := func(list []srt.Path) []foreign.Spelled {
 		var out []foreign.Spelled
 		for _, p := range list {
-			out = append(out, foreign.Spelled{Path: p})
+			if !p.Pattern {
+				t.Fatal("Claude Code takes no object for a path: ", p.Text)
+			}
+			out = append(out, foreign.Spelled{Path: p.Text})
 		}
 		return out
 	}
@@ -61,10 +50,10 @@ func model(t suite.Failing, data []byte, dir, home string) foreign.Policy {
 	}
 	f := d.Sandbox.Filesystem
 	return &Model{
-		Host: host, Allow: rules(d.Permissions.Allow), Deny: rules(d.Permissions.Deny), Mode: d.Permissions.DefaultMode, AutoAllow: d.Sandbox.AutoAllowBashIfSandboxed,
+		Host: host, Allow: rules(d.Permissions.Allow), Deny: rules(d.Permissions.Deny), Mode: d.Permissions.Mode, AutoAllow: d.Sandbox.AutoAllow,
 		Sandbox: &srt.Model{
 			Host: host, DenyRead: paths(f.DenyRead), AllowRead: paths(f.AllowRead), AllowWrite: append(paths(f.AllowWrite), foreign.Spelled{Path: "."}),
-			DenyWrite: paths(f.DenyWrite), AllowedDomains: d.Sandbox.Network.AllowedDomains, DeniedDomains: d.Sandbox.Network.DeniedDomains,
+			DenyWrite: paths(f.DenyWrite), AllowedDomains: d.Sandbox.Network.Allowed, DeniedDomains: d.Sandbox.Network.Denied,
 		},
 	}
 }

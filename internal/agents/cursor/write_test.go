@@ -1,7 +1,6 @@
 package cursor
 
 import (
-	"encoding/json"
 	"slices"
 	"testing"
 
@@ -16,24 +15,17 @@ import (
 
 // model evaluates settings as Cursor documents it, on a host where every name exists.
 func model(t suite.Failing, data []byte, dir, home string) foreign.Policy {
-	var s struct {
-		Type, ReadBoundary       string
-		AdditionalReadwritePaths []string
-		NetworkPolicy            struct {
-			Default     string
-			Allow, Deny []string
-		}
-	}
-	if err := json.Unmarshal(data, &s); err != nil {
+	var s Settings
+	if err := suite.Decode(data, &s); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains([]string{"workspace_readwrite", "workspace_readonly"}, s.Type) || s.ReadBoundary != "workspace" || s.Type == "workspace_readonly" && s.AdditionalReadwritePaths != nil {
+	if !slices.Contains([]string{"workspace_readwrite", "workspace_readonly"}, s.Type) || s.Boundary != "workspace" || s.Type == "workspace_readonly" && s.Write != nil {
 		t.Fatal(string(data))
 	}
 	return &Model{
 		Host:     foreign.Host{Dir: dir, Home: home, Exists: func(string) bool { return true }, Follow: func(abs string) string { return abs }, Existing: true},
-		ReadOnly: s.Type == "workspace_readonly", Bounded: true, Write: s.AdditionalReadwritePaths,
-		Everyone: s.NetworkPolicy.Default != "deny", Allowed: s.NetworkPolicy.Allow, Denied: s.NetworkPolicy.Deny,
+		ReadOnly: s.Type == "workspace_readonly", Bounded: true, Write: s.Write,
+		Everyone: s.Network.Default != "deny", Allowed: s.Network.Allow, Denied: s.Network.Deny,
 	}
 }
 

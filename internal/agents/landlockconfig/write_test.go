@@ -3,7 +3,6 @@ package landlockconfig
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"net/netip"
 	"os"
 	"regexp"
@@ -16,11 +15,10 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/agents/suite"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
-
-var update = flag.Bool("update", false, "write what the compiler yields now into the golden files")
 
 type fatal interface {
 	Helper()
@@ -81,7 +79,7 @@ func TestGolden(t *testing.T) {
 		"accepted":   compile(t, accepting(), backends.Target{Form: backends.Portable}),
 	} {
 		file := "testdata/" + name + ".json"
-		if *update {
+		if *suite.Update {
 			if err := os.WriteFile(file, got, 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,9 @@
 package srt
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
@@ -34,6 +37,26 @@ func (p Path) MarshalJSON() ([]byte, error) {
 		}{p.Text, true})
 	}
 	return backends.Compact(p.Text)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Path) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte(`"`)) {
+		p.Pattern = true
+		return json.Unmarshal(data, &p.Text)
+	}
+	var marked struct {
+		Path    string `json:"path"`
+		Literal bool   `json:"literal"`
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(&marked)
+	if err == nil && !marked.Literal {
+		err = errors.New("an object that is no literal path")
+	}
+	*p = Path{Text: marked.Path}
+	return err
 }
 
 // Settings is the file that srt --settings takes, with the members that this package writes.

@@ -1,8 +1,6 @@
 package srt
 
 import (
-	"bytes"
-	"encoding/json"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,51 +13,16 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// entry is an entry of a list as srt reads it.
-type entry struct{ foreign.Spelled }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (e *entry) UnmarshalJSON(data []byte) error {
-	if data[0] == '"' {
-		return json.Unmarshal(data, &e.Path)
-	}
-	var marked struct {
-		Path    string `json:"path"`
-		Literal bool   `json:"literal"`
-	}
-	err := json.Unmarshal(data, &marked)
-	e.Spelled = foreign.Spelled{Path: marked.Path, Literal: marked.Literal}
-	return err
-}
-
 // model evaluates settings as srt does on a host where every name exists.
 func model(t suite.Failing, data []byte, dir, home string) foreign.Policy {
-	var s struct {
-		Network struct {
-			Allowed  []string `json:"allowedDomains"`
-			Denied   []string `json:"deniedDomains"`
-			Resolved []string `json:"deniedResolvedAddresses"`
-			Strict   bool     `json:"strictAllowlist"`
-		} `json:"network"`
-		Filesystem struct {
-			DenyRead   []entry `json:"denyRead"`
-			AllowRead  []entry `json:"allowRead"`
-			AllowWrite []entry `json:"allowWrite"`
-			DenyWrite  []entry `json:"denyWrite"`
-		} `json:"filesystem"`
-		Credentials struct {
-			EnvVars []EnvVar `json:"envVars"`
-		} `json:"credentials"`
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
+	var s Settings
+	if err := suite.Decode(data, &s); err != nil {
 		t.Fatal(err)
 	}
-	list := func(in []entry) []foreign.Spelled {
+	list := func(in []Path) []foreign.Spelled {
 		var out []foreign.Spelled
 		for _, e := range in {
-			out = append(out, e.Spelled)
+			out = append(out, foreign.Spelled{Path: e.Text, Literal: !e.Pattern})
 		}
 		return out
 	}
@@ -70,8 +33,10 @@ func model(t suite.Failing, data []byte, dir, home string) foreign.Policy {
 		DenyRead: list(s.Filesystem.DenyRead), AllowRead: list(s.Filesystem.AllowRead), AllowWrite: list(s.Filesystem.AllowWrite),
 		DenyWrite: list(s.Filesystem.DenyWrite), AllowedDomains: s.Network.Allowed, DeniedDomains: s.Network.Denied,
 	}
-	for _, v := range s.Credentials.EnvVars {
-		out.Hidden = append(out.Hidden, v.Name)
+	if s.Credentials != nil {
+		for _, v := range s.Credentials.EnvVars {
+			out.Hidden = append(out.Hidden, v.Name)
+		}
 	}
 	return out
 }
