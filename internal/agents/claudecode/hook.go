@@ -44,7 +44,7 @@ func readEvent(a *hook.Agent, v gjson.Result) (*hook.Event, error) {
 		return nil, err
 	}
 	e.Asks, e.Rewrites, e.Project = true, true, os.Getenv("CLAUDE_PROJECT_DIR")
-	e.Chosen = e.Project == ""
+	e.Chosen, e.Failed = e.Project == "", e.Name == "PostToolUseFailure"
 	return e, nil
 }
 

@@ -83,7 +83,7 @@ func (c *reader) fetches(t *importer.Translation) {
 func (c *reader) lines(t *importer.Translation) {
 	var allow, stop []importer.LineRule
 	for _, r := range c.of("Bash", "deny", "ask") {
-		stop = append(stop, importer.LineRule{Pattern: importer.CommandPattern(r.Spec, r.Whole), Deny: r.list == "deny",
+		stop = append(stop, importer.LineRule{Pattern: commandPattern(r.Spec, r.Whole), Deny: r.list == "deny",
 			Entry: r.entry})
 	}
 	for _, r := range c.of("Bash", "allow") {
@@ -91,10 +91,30 @@ func (c *reader) lines(t *importer.Translation) {
 			r.entry.Become(importer.LeftOut, "the mode plan runs nothing")
 			continue
 		}
-		allow = append(allow, importer.LineRule{Pattern: importer.CommandPattern(r.Spec, r.Whole), Entry: r.entry})
+		allow = append(allow, importer.LineRule{Pattern: commandPattern(r.Spec, r.Whole), Entry: r.entry})
 	}
 	t.CommandRules(allow, stop)
 	if c.mode == "plan" || c.mode == "dontAsk" {
 		t.Draft.Wide = append(t.Draft.Wide, importer.Rule{Ask: c.mode == "plan", From: c.moded.From()})
 	}
+}
+
+// commandPattern reads the specifier of a rule of Claude Code for Bash.
+func commandPattern(spec string, whole bool) importer.Pattern {
+	spec = strings.TrimSpace(spec)
+	prefix, colon := strings.CutSuffix(spec, ":*")
+	if !colon {
+		prefix, colon = strings.CutSuffix(spec, " *")
+	}
+	switch {
+	case whole:
+		return importer.Pattern{All: true}
+	case colon && importer.Words(prefix) != nil:
+		return importer.Pattern{Prefix: importer.Words(prefix)}
+	case importer.Words(spec) != nil:
+		return importer.Pattern{Exact: importer.Words(spec)}
+	case strings.HasSuffix(spec, ":*"):
+		return importer.Pattern{Glob: prefix + "*"}
+	}
+	return importer.Pattern{Glob: spec}
 }

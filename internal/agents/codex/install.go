@@ -1,6 +1,9 @@
 package codex
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/accessc/accessc/internal/agents/hook/settings"
 )
 
@@ -17,9 +20,9 @@ var installer = settings.Agent{
 	Box: "Codex's own sandbox has no room for another, and is on by default: " +
 		"start codex --sandbox danger-full-access, so that accessc confines, or install " +
 		"with --judge-only, so that Codex does",
-	Boxed:        settings.Toggle{Key: "sandbox_mode", Bad: settings.Is("read-only", "workspace-write")},
-	Step:         "Codex skips a hook until you trust it: start codex, enter /hooks, and trust those of accessc; again after every change of them",
-	Trusts:       true,
+	Boxed:     settings.Toggle{Key: "sandbox_mode", Bad: settings.Is("read-only", "workspace-write")},
+	Step:      "Codex skips a hook until you trust it: start codex, enter /hooks, and trust those of accessc; again after every change of them",
+	Untrusted: untrusted, TrustKey: "hooks.state",
 	ManagedDir:   settings.Systems{Linux: "/etc/codex", Darwin: "/etc/codex", Windows: `C:\ProgramData\OpenAI\Codex`},
 	ManagedFiles: []string{"requirements.toml", "managed_config.toml"},
 	UserFiles:    []string{"config.toml", "hooks.json"},
@@ -37,4 +40,28 @@ var installer = settings.Agent{
 		"a hook that fails, is late or is not trusted: Codex goes on",
 	},
 	Sample: settings.Sampled("PreToolUse", "Bash", "update_plan"),
+}
+
+// untrusted looks a hook up in the state that Codex keeps by file, event and place there.
+func untrusted(state map[string]any, path, event string, group, at int) string {
+	of, _ := state[fmt.Sprintf("%s:%s:%d:%d", path, snake(event), group, at)].(map[string]any)
+	switch hash, _ := of["trusted_hash"].(string); {
+	case of["enabled"] == false:
+		return fmt.Sprintf("Codex has the hook of %s switched off: /hooks switches it on", event)
+	case hash == "":
+		return fmt.Sprintf("Codex does not trust the hook of %s yet, and skips it: start codex, enter /hooks", event)
+	}
+	return ""
+}
+
+// snake is a name of an event as Codex writes it in its configuration.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte('_')
+		}
+		b.WriteString(strings.ToLower(string(r)))
+	}
+	return b.String()
 }

@@ -1,7 +1,8 @@
-// Package foreign holds the settings of other programs, and evaluates which files, hosts and command
-// lines those programs permit under them. It is written from the programs'
-// documentation and their behaviour, knows nothing of this project's policies, and shares no code with the
-// translation into them, so that the one can be checked against the other.
+// Package foreign has what the evaluations of other programs' settings are written with: which files, hosts and command
+// lines a program permits under its settings, and the patterns and paths of such settings. The evaluations themselves are
+// model.go of each program's package. All of it is written from the programs' documentation and their behaviour, knows
+// nothing of this project's policies, and shares no code with the translation into them, so that the one can be checked
+// against the other.
 //
 // Where a program is documented in two ways, or differs between systems, the evaluation takes the answer
 // that permits less.

@@ -64,7 +64,7 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Failed = e.Stage == After && (e.Name == "PostToolUseFailure" || failed(v))
+	e.Failed = e.Stage == After && (e.Failed || failed(v))
 	if e.Project == "" {
 		e.Project = e.Dir
 	}

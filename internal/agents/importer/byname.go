@@ -33,6 +33,9 @@ type named struct {
 	entry *Entry
 }
 
+// denials are the entries that deny names at any depth.
+type denials []named
+
 // about reports whether one of the names is that of a place, or of one that it lies in.
 func (n *named) about(abs string) bool {
 	for at := abs; at != n.base && ir.Within(at, n.base); at = path.Dir(at) {
@@ -73,7 +76,7 @@ func (t *Translation) ByName(p Point, opened []string, what denial) (led []Point
 		for _, base := range dirs {
 			n := named{base, []string{name}, what, p.Fold, p.Entry}
 			targets, ok := n.existing(&t.Host, p.Fold)
-			if !ok || t.Host.Follow(base) != base || t.clashes(&n) {
+			if !ok || t.Host.Follow(base) != base || t.named.clashes(&n) {
 				return nil, false
 			}
 			for _, abs := range targets {
@@ -117,17 +120,17 @@ func (n *named) existing(host *foreign.Host, fold bool) (led []string, ok bool) 
 var escape = expression.Once{Text: `[*?\[\]{}!\\]`}
 
 // clashes reports whether a rule by name that lets names be read would open one in a directory that another closes.
-func (t *Translation) clashes(n *named) bool {
-	return slices.ContainsFunc(t.named, func(o named) bool {
+func (all denials) clashes(n *named) bool {
+	return slices.ContainsFunc(all, func(o named) bool {
 		nested := ir.Within(o.base, n.base) || ir.Within(n.base, o.base)
 		return nested && o.what != n.what && !n.within(&o)
 	})
 }
 
 // less is an access without that which rules by name take away at a place.
-func (t *Translation) less(abs string, is Access) Access {
-	for i := range t.named {
-		if n := &t.named[i]; n.about(abs) {
+func (all denials) less(abs string, is Access) Access {
+	for i := range all {
+		if n := &all[i]; n.about(abs) {
 			is = n.what.of(is)
 		}
 	}
@@ -153,7 +156,7 @@ func (t *Translation) nameRules(written map[string]Access) (out []FSRule) {
 			around, inside := enclosing(written, at)
 			before, again := enclosing(said, at)
 			now := n.what.of(around)
-			if !inside || again && before == now || !again && around == now || t.covered(&n) {
+			if !inside || again && before == now || !again && around == now || t.named.covered(&n) {
 				continue
 			}
 			said[at] = now
@@ -169,8 +172,8 @@ func (t *Translation) nameRules(written map[string]Access) (out []FSRule) {
 }
 
 // covered reports whether another entry closes the names.
-func (t *Translation) covered(n *named) bool {
-	return slices.ContainsFunc(t.named, func(o named) bool { return n.within(&o) })
+func (all denials) covered(n *named) bool {
+	return slices.ContainsFunc(all, func(o named) bool { return n.within(&o) })
 }
 
 // within reports whether an entry that keeps names from being written is about names that another one closes.

@@ -42,26 +42,6 @@ func Words(text string) []string {
 	return out
 }
 
-// CommandPattern reads the specifier of a rule of Claude Code for Bash.
-func CommandPattern(spec string, whole bool) Pattern {
-	spec = strings.TrimSpace(spec)
-	prefix, colon := strings.CutSuffix(spec, ":*")
-	if !colon {
-		prefix, colon = strings.CutSuffix(spec, " *")
-	}
-	switch {
-	case whole:
-		return Pattern{All: true}
-	case colon && Words(prefix) != nil:
-		return Pattern{Prefix: Words(prefix)}
-	case Words(spec) != nil:
-		return Pattern{Exact: Words(spec)}
-	case strings.HasSuffix(spec, ":*"):
-		return Pattern{Glob: prefix + "*"}
-	}
-	return Pattern{Glob: spec}
-}
-
 // begin is the text that every command has that a pattern matches.
 func (p Pattern) begin() string {
 	if p.Glob == "" {

@@ -85,7 +85,7 @@ func (t *Translation) Files(points []Point, permits func(abs string) Access) {
 			t.Faults = append(t.Faults, FaultOf(p.Entry, p.Abs+" leads over a symlink"))
 			continue
 		}
-		now := t.less(p.Abs, permits(p.Abs))
+		now := t.named.less(p.Abs, permits(p.Abs))
 		around, inside := enclosing(written, p.Abs)
 		if around == now && (inside || p.Abs != t.Host.Dir) {
 			p.Entry.Become(Carried, "the rules around %s say the same", t.Spell(p.Abs))

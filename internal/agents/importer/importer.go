@@ -88,7 +88,7 @@ type Translation struct {
 	// unspelled are the patterns that deny names which no rule can spell out.
 	unspelled []*Entry
 	// named are the entries that deny names at any depth.
-	named []named
+	named denials
 	// Lost are the denied commands of which no rule says any part.
 	Lost []*Entry
 	// decided is true once a rule decides about every command.
@@ -135,7 +135,7 @@ func Import(req Request) (*Result, error) {
 		return nil, lostDenies(t.Lost)
 	}
 	out := &Result{Format: f.Name + " (" + f.Version + ")", Entries: t.Entries, Policy: policy}
-	return out, t.settle(out, policy)
+	return out, prover{t}.settle(out, policy)
 }
 
 // Once remembers answers about the disk, of which all of a run sees one state.

@@ -9,14 +9,14 @@ import (
 )
 
 // allows asks a ruleset on a machine on which every file may be opened.
-func (t *Translation) allows(set *ruleset.Set, op ruleset.Operation) bool {
+func allows(set *ruleset.Set, op ruleset.Operation) bool {
 	d := set.Decide(op, rulediff.Host())
 	return d.Outcome == ruleset.Allow
 }
 
 // unasked reports whether a command that no rule decides may run without a question.
 // See RATIONALE D430.
-func (t *Translation) unasked(set *ruleset.Set, line string) bool {
+func unasked(set *ruleset.Set, line string) bool {
 	d := set.Decide(ruleset.Operation{Command: line, Dir: set.Root}, rulediff.Host())
 	return d.Outcome == ruleset.Unknown && !set.MayStop(ruleset.Execute, &d)
 }

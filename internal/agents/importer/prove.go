@@ -45,8 +45,11 @@ func (w *wider) Error() string { return w.what }
 // bases are the choices of a base, the widest first.
 var bases = []string{"system", "minimal", "none"}
 
+// prover compares a draft with an evaluation of the settings.
+type prover struct{ *Translation }
+
 // settle chooses the base, compiles the draft and compares it with the settings.
-func (t *Translation) settle(out *Result, p foreign.Policy) error {
+func (t prover) settle(out *Result, p foreign.Policy) error {
 	head := "# Imported from " + out.Format + ".\n"
 	var err error
 	for _, base := range bases {
@@ -92,13 +95,13 @@ func Compiled(text, home string) (*compiler.Result, error) {
 
 // Prove compares a text with an evaluation of settings, as an import does: a tool in it may permit no more.
 func Prove(text, tool string, p foreign.Policy, host foreign.Host) (Proof, error) {
-	t := &Translation{req: &Request{}, Host: host, Draft: draft{tool: tool, Ruleset: tool, Confines: true}}
+	t := prover{&Translation{req: &Request{}, Host: host, Draft: draft{tool: tool, Ruleset: tool, Confines: true}}}
 	return t.prove(text, p)
 }
 
 // prove compiles a text and asks it, and the settings, about one question of every class.
 // See RATIONALE D195.
-func (t *Translation) prove(text string, p foreign.Policy) (Proof, error) {
+func (t prover) prove(text string, p foreign.Policy) (Proof, error) {
 	var out Proof
 	res, err := Compiled(text, t.Host.Home)
 	if err != nil {
@@ -329,7 +332,7 @@ func (c *check) vars() error {
 }
 
 // commands compares the command of each server.
-func (t *Translation) commands(prog *ir.Program) error {
+func (t prover) commands(prog *ir.Program) error {
 	for _, s := range t.Draft.servers {
 		i := slices.IndexFunc(prog.Tools, func(tool *ir.Tool) bool { return tool.Name == s.name })
 		if i < 0 || prog.Tools[i].Command == nil || prog.Tools[i].Command.Program != s.program ||
@@ -357,23 +360,23 @@ func changesDirectory(line string) bool {
 }
 
 // lines asks a ruleset about examples of command lines and of hosts to fetch from.
-func (t *Translation) lines(set *ruleset.Set, p foreign.Policy, out *Proof) error {
+func (t prover) lines(set *ruleset.Set, p foreign.Policy, out *Proof) error {
 	marks := p.Marks()
 	stopper, stops := p.(foreign.Stopper)
 	for _, line := range examples(slices.Concat(t.Draft.Rules, t.Draft.Wide), marks.Commands) {
 		out.Lines++
-		if stops && stopper.Stops(line) && !changesDirectory(line) && t.unasked(set, line) {
+		if stops && stopper.Stops(line) && !changesDirectory(line) && unasked(set, line) {
 			return &wider{what: fmt.Sprintf("nobody would be asked about %q, and the settings deny it or ask", line)}
 		}
-		if t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && !p.Runs(line) && !p.Runs(plainly(line)) &&
+		if allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && !p.Runs(line) && !p.Runs(plainly(line)) &&
 			!changesDirectory(line) {
 			return &wider{what: fmt.Sprintf("the ruleset would allow %q, and the settings do not", line)}
 		}
 	}
 	for _, r := range t.Draft.Rules {
 		line := strings.Join(r.prefix, " ")
-		if r.Allow && line != "" && !(t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) &&
-			t.allows(set, ruleset.Operation{Command: line + " zz", Dir: set.Root})) {
+		if r.Allow && line != "" && !(allows(set, ruleset.Operation{Command: line, Dir: set.Root}) &&
+			allows(set, ruleset.Operation{Command: line + " zz", Dir: set.Root})) {
 			r.entry.Become(Narrowed, "rulesets.%s; arguments that could run or write something else are asked about",
 				t.Draft.Ruleset)
 		}
@@ -385,7 +388,7 @@ func (t *Translation) lines(set *ruleset.Set, p foreign.Policy, out *Proof) erro
 	}
 	for _, h := range hosts {
 		out.Hosts++
-		if t.allows(set, ruleset.Operation{Kind: ruleset.Fetch, URL: "https://" + h + "/"}) && !p.Fetches(h) {
+		if allows(set, ruleset.Operation{Kind: ruleset.Fetch, URL: "https://" + h + "/"}) && !p.Fetches(h) {
 			return &wider{what: fmt.Sprintf("the ruleset would allow to fetch from %s, and the settings do not", h)}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // calls asks about the tools of every server that either side names: those that the settings stop cannot be called, and
 // of a server with entries only tools that the settings permit unasked.
 // See RATIONALE D438.
-func (t *Translation) calls(prog *ir.Program, p foreign.Policy, out *Proof) error {
+func (t prover) calls(prog *ir.Program, p foreign.Policy, out *Proof) error {
 	caller, ok := p.(foreign.Caller)
 	if !ok {
 		return nil

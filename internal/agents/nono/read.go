@@ -265,8 +265,11 @@ func (n *reader) commands(m *jsonc.Node) {
 			n.d.List(m, "commands.deny", func(item *jsonc.Node, text string) {
 				e := n.t.Add(n.d, item, importer.ElementOf("commands.deny", len(stop)), text)
 				n.model.Commands = append(n.model.Commands, text)
-				stop = append(stop, importer.LineRule{Pattern: importer.CommandPattern(text+" *", false), Deny: true,
-					Entry: e})
+				p := importer.Pattern{Prefix: importer.Words(strings.TrimSpace(text))}
+				if p.Prefix == nil {
+					p.Glob = strings.TrimSpace(text + " *")
+				}
+				stop = append(stop, importer.LineRule{Pattern: p, Deny: true, Entry: e})
 			})
 			n.t.CommandRules(nil, stop)
 		},

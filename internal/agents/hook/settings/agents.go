@@ -50,8 +50,10 @@ type Agent struct {
 	VariablesKey            string
 	// Heads are the texts beside settings whose head may have hooks, variables those that set variables.
 	Heads, VariableFiles []string
-	// Trusts is true where the agent runs no hook but those that the user trusts, by the state in its configuration.
-	Trusts bool
+	// Untrusted is why the agent does not run a hook, by the state of its hooks under TrustKey in its configuration and the
+	// hook's file, event and place there; empty for a hook that it runs. It is nil where the agent keeps no such state.
+	Untrusted func(state map[string]any, path, event string, group, at int) string
+	TrustKey  string
 	// Borrows is another agent whose hooks in a workspace the agent runs as well, in the user's settings if all is
 	// true.
 	Borrows *Borrowed

@@ -71,7 +71,7 @@ type examination struct {
 	places Places
 	self   string
 	report Report
-	// trust is the state of hooks in the configuration of Codex.
+	// trust is the state of hooks in the agent's configuration.
 	trust map[string]any
 	// boxed is the file that switches the agent's own sandbox on, empty for none.
 	boxed string
@@ -117,8 +117,8 @@ func (x *examination) file(w watched) {
 		return
 	}
 	x.switches(w, tree)
-	if x.agent.Trusts && w.scope == user {
-		state, _ := at(tree, "hooks.state").(map[string]any)
+	if x.agent.Untrusted != nil && w.scope == user {
+		state, _ := at(tree, x.agent.TrustKey).(map[string]any)
 		x.trust = merge(x.trust, state)
 	}
 	if t := x.agent.Boxed; t.Key != "" && t.Bad(at(tree, t.Key)) {
@@ -182,7 +182,7 @@ func (x *examination) entries(w watched, data []byte) []found {
 		x.find(w.path, "the entry starts %s, which lies in the workspace: the agent may be able to replace it",
 			e.Program)
 	}
-	if x.agent.Trusts {
+	if x.agent.Untrusted != nil {
 		x.trusted(w.path, all)
 	}
 	return all
@@ -201,30 +201,13 @@ func (x *examination) handWritten(w watched, data []byte) {
 	})
 }
 
-// trusted looks up hooks in the state that Codex keeps, by file, event and place there.
+// trusted looks up hooks in the state that the agent keeps of them.
 func (x *examination) trusted(path string, all []found) {
 	for _, f := range all {
-		key := fmt.Sprintf("%s:%s:%d:%d", path, snake(f.event), f.group, f.at)
-		state, _ := x.trust[key].(map[string]any)
-		switch hash, _ := state["trusted_hash"].(string); {
-		case state["enabled"] == false:
-			x.find(path, "Codex has the hook of %s switched off: /hooks switches it on", f.event)
-		case hash == "":
-			x.find(path, "Codex does not trust the hook of %s yet, and skips it: start codex, enter /hooks", f.event)
+		if fault := x.agent.Untrusted(x.trust, path, f.event, f.group, f.at); fault != "" {
+			x.find(path, "%s", fault)
 		}
 	}
-}
-
-// snake is a name of an event as Codex writes it in its configuration.
-func snake(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			b.WriteByte('_')
-		}
-		b.WriteString(strings.ToLower(string(r)))
-	}
-	return b.String()
 }
 
 // sameFile reports whether two paths are of one file.
