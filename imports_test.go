@@ -15,6 +15,7 @@ const module = "github.com/accessc/accessc/"
 // rooms lists the rooms of the house from the top to the bottom: a directory with all the packages below it, and what
 // its packages are for. A package imports from its own room and from rooms of later lines.
 var rooms = []string{
+	"internal/agents/suite",
 	"test",
 	"examples",
 	"golden",

@@ -13,6 +13,21 @@ import (
 // See decision D94.
 type Sentences map[ir.CauseID]string
 
+// registered have the words of backends that another room has.
+var registered []func() []Sentences
+
+// Register adds the words for the causes of backends that no package of this directory has, such as settings of agents.
+// The package that lists them calls it once, before anything is explained.
+func Register(words func() []Sentences) { registered = append(registered, words) }
+
+// Registered are the words that Register was given.
+func Registered() (out []Sentences) {
+	for _, words := range registered {
+		out = append(out, words()...)
+	}
+	return out
+}
+
 // The parts of a sentence that a cause fills in.
 const (
 	placePart = "PLACE"

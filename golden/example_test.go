@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"

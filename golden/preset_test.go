@@ -7,9 +7,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/presets"
 	"github.com/accessc/accessc/golden"
+	"github.com/accessc/accessc/internal/agents/registry"
 )
 
 // TestPresetsBuild: each preset compiles to the artifacts of every backend without findings, portably

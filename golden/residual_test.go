@@ -15,8 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
+	words "github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/golden"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -229,7 +230,7 @@ func assumptions(b backends.Backend, l ir.Ledger) string {
 	var out []string
 	for _, row := range l {
 		for _, c := range row.Causes {
-			why, assumes := strings.CutPrefix(registry.Why([]ir.Cause{c}), "assumes ")
+			why, assumes := strings.CutPrefix(words.Why([]ir.Cause{c}), "assumes ")
 			if assumes && !slices.Contains(out, why) {
 				out = append(out, why)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/golden"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/ir"
 )
 

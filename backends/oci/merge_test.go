@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	specs "github.com/opencontainers/runtime-spec/specs-go"
+	"github.com/opencontainers/runtime-spec/specs-go"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/accessc/accessc/backends"

@@ -19,8 +19,8 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/verify"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/artifact/signers"

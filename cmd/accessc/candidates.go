@@ -10,7 +10,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/agents/importer"
-	"github.com/accessc/accessc/internal/artifact/build"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/revision"
 	"github.com/accessc/accessc/ir"
@@ -138,13 +138,13 @@ func (t *typed) values() []string {
 			out = append(out, string(g)+"\t"+g.Effect())
 		}
 	case "target":
-		out = append([]string{"all", "linux", "darwin", "windows"}, build.Names()...)
+		out = append([]string{"all", "linux", "darwin", "windows"}, registry.Names()...)
 	case "diff":
 		out = t.revisions()
 	case "preset":
 		out = presetValues()
 	case "from":
-		out = importer.Formats()
+		out = importer.Names(registry.Formats())
 	case "forget":
 		out = externalPaths(t.tools())
 	}

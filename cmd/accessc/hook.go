@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/agents/hook"
+	"github.com/accessc/accessc/internal/agents/hook/settings"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/text/suggest"
@@ -52,10 +54,11 @@ Exit status 0 with the answer on standard output; 2 for a refusal that the agent
 // Run implements the command.
 // See decision D150.
 func (c *hookRunCmd) Run(g *globals) error {
-	a, err := findAgent(c.Agent)
+	agent, err := findAgent(c.Agent)
 	if err != nil {
 		return err
 	}
+	a := agent.Agent
 	// A reader that has gone away is an error of a write, and no end without a refusal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 1)
@@ -165,13 +168,16 @@ func (c *hookRunCmd) unread(a *hook.Agent, why error) error {
 }
 
 // findAgent finds an agent by name.
-func findAgent(name string) (*hook.Agent, error) {
-	a, ok := hook.Find(name)
-	if ok {
+func findAgent(name string) (*settings.Agent, error) {
+	if a := registry.Hook(name); a != nil {
 		return a, nil
 	}
-	if near := suggest.Hint(name, hook.Names()); near != "" {
+	var names []string
+	for _, a := range registry.Hooks() {
+		names = append(names, a.Name)
+	}
+	if near := suggest.Hint(name, names); near != "" {
 		return nil, usagef("there is no agent %q; %s", name, near)
 	}
-	return nil, usagef("there is no agent %q; the agents are %s", name, strings.Join(hook.Names(), ", "))
+	return nil, usagef("there is no agent %q; the agents are %s", name, strings.Join(names, ", "))
 }

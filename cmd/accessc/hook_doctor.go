@@ -45,11 +45,10 @@ const versionLimit = 10 * time.Second
 
 // Run implements the command.
 func (c *hookDoctorCmd) Run(g *globals) error {
-	agent, err := findAgent(c.Agent)
+	a, err := findAgent(c.Agent)
 	if err != nil {
 		return err
 	}
-	a := settings.For(agent)
 	places, err := ownPlaces()
 	if err != nil {
 		return err
@@ -93,7 +92,7 @@ var versionText = expression.Once{Text: `\d+\.\d+\.\d+`}
 // agentVersion asks the agent for its version, in a directory whose settings are the user's. A program
 // that the workspace brings is not asked.
 func agentVersion(a *settings.Agent, p settings.Places) string {
-	path, err := exec.LookPath(a.Program())
+	path, err := exec.LookPath(a.Program)
 	if err != nil || p.Workspace != "" && (workspace.Within(path, p.Workspace) || workspace.Within(canonical(path), canonical(p.Workspace))) {
 		return ""
 	}

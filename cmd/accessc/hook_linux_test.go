@@ -19,7 +19,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/agents/hook"
+	"github.com/accessc/accessc/internal/agents/claudecode"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/await"
 )
@@ -405,7 +405,7 @@ func awaitStop(t *testing.T, pid int) {
 // TestHookDeadline: an answer that takes too long is a refusal, even if the hook still waits for the event.
 func TestHookDeadline(t *testing.T) {
 	t.Parallel()
-	a, _ := hook.Find("claude-code")
+	a := claudecode.Agent.Hooks.Agent
 	stdin, _ := io.Pipe()
 	r := (&hookRunCmd{}).within(50*time.Millisecond, &globals{streams: streams{stdin: stdin}}, a, nil)
 	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {

@@ -108,7 +108,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if r.Backup != "" {
 		fmt.Fprintf(g.stdout, "%s has the file as it was\n", visible.Text(r.Backup))
 	}
-	for _, note := range append(c.notes(a, e), chosen, a.Step()) {
+	for _, note := range append(c.notes(a, e), chosen, a.Step) {
 		if note != "" {
 			fmt.Fprintf(g.stderr, "note: %s\n", note)
 		}
@@ -121,7 +121,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 // how the hook judges.
 // See decision D146.
 func (c *hookInstallCmd) choose(g *globals, a *settings.Agent) (string, error) {
-	program := a.Program()
+	program := a.Program
 	if c.Tool != "" {
 		return "", nil
 	}
@@ -157,8 +157,8 @@ func writesTool(a *settings.Agent) string {
 	if slices.Contains(survey.Agents(), a.Name) {
 		return "accessc init --agent " + a.Name + " writes a tool for it; then install the hook again"
 	}
-	return "accessc init has no tool for " + a.Title + ": write a [tools.NAME] with command = \"" + a.Program() +
-		"\" and access.fs, as docs/agents.md has it; then install the hook again"
+	return "accessc init has no tool for " + a.Title + ": write a [tools.NAME] with command = \"" + a.Program +
+		"\" and access.fs, as docs/hooks.md has it; then install the hook again"
 }
 
 // judges refuses a tool or ruleset that the workspace does not have: the hook would refuse every event.
@@ -183,7 +183,7 @@ func (c *hookInstallCmd) notes(a *settings.Agent, e settings.Entry) []string {
 		out = append(out, e.Program+" is a temporary file: once it is gone, the hook does not start. Install accessc, and then the hook again")
 	}
 	if !c.JudgeOnly {
-		out = append(out, a.Box())
+		out = append(out, a.Box)
 	}
 	if c.Project {
 		out = append(out, "the file has the path of accessc on this machine; do not commit it")
@@ -222,11 +222,10 @@ func (c *hookUninstallCmd) Run(g *globals) error {
 
 // find returns the agent and the file of its settings.
 func (c *hookPlace) find(g *globals) (*settings.Agent, string, error) {
-	agent, err := findAgent(c.Agent)
+	a, err := findAgent(c.Agent)
 	if err != nil {
 		return nil, "", err
 	}
-	a := settings.For(agent)
 	places, err := ownPlaces()
 	if err != nil {
 		return nil, "", err

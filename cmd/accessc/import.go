@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/propose/allow"
 	"github.com/accessc/accessc/internal/text/plural"
@@ -66,7 +67,7 @@ func (c *importCmd) Run(g *globals) error {
 	}
 	reserved, secrets := c.places(g, root)
 	res, err := importer.Import(importer.Request{
-		Files: c.Files, From: c.From, Tool: c.Tool, Ruleset: c.Ruleset, Patterns: importer.Patterns(c.Patterns),
+		Files: c.Files, Formats: registry.Formats(), From: c.From, Tool: c.Tool, Ruleset: c.Ruleset, Patterns: importer.Patterns(c.Patterns),
 		Denies:   importer.Denies(c.Denies),
 		Reserved: reserved, Secrets: secrets,
 		Dir: filepath.ToSlash(canonical(root)), Home: filepath.ToSlash(canonical(home)),

@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/agents/hook"
-	"github.com/accessc/accessc/internal/agents/hook/settings"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/userdir"
@@ -115,9 +114,9 @@ func (c *initCmd) agent(dir string) (*survey.Tool, error) {
 	case err != nil:
 		return nil, usagef("%s: %v", dir, oserr.Reason(err))
 	case t == nil:
-		if a, ok := hook.Find(c.Agent); ok {
+		if a := registry.Hook(c.Agent); a != nil {
 			return nil, usagef("no preset runs %s as a whole; its commands run confined by accessc hook install %s: %s",
-				a.Title, a.Name, writesTool(settings.For(a)))
+				a.Title, a.Name, writesTool(a))
 		}
 		hint := cmp.Or(suggest.Hint(c.Agent, survey.Agents()), "the agents are "+strings.Join(survey.Agents(), ", "))
 		return nil, usagef("there is no agent %q with a preset; %s", c.Agent, hint)

@@ -17,6 +17,7 @@ import (
 	// First of all, so that a start from a compiled artifact pays for nothing else.
 	_ "github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/internal/enforce/kerneltest"
 	"github.com/accessc/accessc/internal/enforce/start"
@@ -199,7 +200,7 @@ func newParser(c *cli, word string, stdout, stderr io.Writer, exit func(int)) (*
 	grammar, options := any(c), []kong.Option{
 		kong.Name("accessc"),
 		kong.Description(description + descriptionMore),
-		kong.Vars{"formats": strings.Join(importer.Formats(), ", ")},
+		kong.Vars{"formats": strings.Join(importer.Names(registry.Formats()), ", ")},
 		kong.UsageOnError(),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir"

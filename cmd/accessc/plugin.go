@@ -10,7 +10,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/external"
-	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/artifact/plugin"
 	"github.com/accessc/accessc/internal/host/hostfacts"
@@ -26,11 +26,11 @@ type plugins []*plugin.Program
 
 // selectTargets turns --target into backends, and into programs of others where it names none.
 func selectTargets(targets []string) (bs []backends.Backend, others plugins, err error) {
-	bs, unknown := build.Select(targets)
+	bs, unknown := registry.Select(targets)
 	for _, t := range unknown {
 		if err := others.add(t); errors.Is(err, plugin.ErrNone) {
 			return nil, nil, usagef("--target %s: there is no such target, and %v; the targets are all, linux, darwin, windows, %s",
-				t, err, strings.Join(build.Names(), ", "))
+				t, err, strings.Join(registry.Names(), ", "))
 		} else if err != nil {
 			return nil, nil, usagef("--target %s: %v", t, err)
 		}
@@ -52,7 +52,7 @@ func (ps *plugins) add(target string) error {
 		return nil
 	}
 	_, platform := ir.ParsePlatform(p.Name())
-	if platform || p.Name() == "all" || slices.Contains(build.Names(), p.Name()) {
+	if platform || p.Name() == "all" || slices.Contains(registry.Names(), p.Name()) {
 		return fmt.Errorf("accessc has a target %s of its own", p.Name())
 	}
 	*ps = append(*ps, p)

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/host/config"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"testing/fstest"
 
 	"github.com/accessc/accessc/backends"
@@ -93,7 +94,7 @@ func decide(t *ir.Tool, asker resolve.Asker, w io.Writer) error {
 func compile(t *ir.Tool, w io.Writer) error {
 	p := &explain.Policy{Tool: t, View: ir.NewView(t, ir.Linux, ir.Facts{})}
 	var files []string
-	for _, b := range registry.Every {
+	for _, b := range slices.Concat(registry.All, registry.Optional) {
 		out, err := b.Compile(t, backends.Target{Form: backends.Portable})
 		if err != nil {
 			return err

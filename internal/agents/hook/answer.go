@@ -67,24 +67,24 @@ func (a Answer) and(b Answer) Answer {
 	return a
 }
 
-// refusal is the reason of a refusal alone: some agents take no other.
-func (a *Answer) refusal() string {
+// Refusal is the reason of a refusal alone: some agents take no other.
+func (a *Answer) Refusal() string {
 	if a.Outcome != Deny {
 		return ""
 	}
 	return a.Reason
 }
 
-// input is the input of the call with the line of the answer, nil for none.
-func (a *Answer) input(e *Event) raw {
+// Input is the input of the call with the line of the answer, nil for none.
+func (a *Answer) Input(e *Event) Raw {
 	if a.Command == "" {
 		return nil
 	}
 	return e.Call.rewritten(a.Command)
 }
 
-// raw is JSON within a document.
-type raw = json.RawMessage
+// Raw is JSON within a document.
+type Raw = json.RawMessage
 
 // JSON writes a text as JSON, nothing for an empty one.
 func JSON(s string) json.RawMessage {
@@ -136,11 +136,11 @@ func (a *Agent) Reply(e *Event, ans Answer) Reply {
 	}
 	ans.Context = visible.Lines(ans.Context)
 	r := Reply{}
-	if doc := a.write(e, &ans); doc != nil {
+	if doc := a.Write(e, &ans); doc != nil {
 		r.Out = jsonrpc.Line(doc)
 	}
-	if ans.Outcome == Deny && a.status != 0 {
-		r.Err, r.Status = ans.Reason, a.status
+	if ans.Outcome == Deny && a.Status != 0 {
+		r.Err, r.Status = ans.Reason, a.Status
 	}
 	return r
 }
@@ -150,6 +150,6 @@ func (a *Agent) Reply(e *Event, ans Answer) Reply {
 func (a *Agent) Fail(why string) Reply {
 	e := &Event{Name: "PreToolUse", Stage: Before}
 	r := a.Reply(e, Answer{Outcome: Deny, Reason: why})
-	r.Err, r.Status = "accessc: "+visible.Message(why), blocks
+	r.Err, r.Status = "accessc: "+visible.Message(why), Blocks
 	return r
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/accessc/accessc/internal/text/strictjson"
 )
 
-// maxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
-const maxEvent = 16 << 20
+// MaxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
+const MaxEvent = 16 << 20
 
 // Stage is the moment of an event.
 type Stage uint8
@@ -58,11 +58,11 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.read(a, v)
+	e, err := a.Read(a, v)
 	if err != nil {
 		return nil, err
 	}
-	e.Failed = e.Stage == After && (e.Name == "PostToolUseFailure" || failed(v))
+	e.Failed = e.Stage == After && (e.Failed || failed(v))
 	if e.Project == "" {
 		e.Project = e.Dir
 	}
@@ -75,7 +75,8 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	return e, nil
 }
 
-// failed reports whether the report of a used tool has a result with an error, in any of the forms that agents write it.
+// failed reports whether the report of a used tool has a result with an error, in any of the forms that agents write
+// it.
 func failed(v strictjson.Value) bool {
 	said := func(v strictjson.Value) bool {
 		return v.Exists() && v.Type != strictjson.Null && v.Type != strictjson.False && v.String() != ""
@@ -110,12 +111,12 @@ func failed(v strictjson.Value) bool {
 // read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
 // See decision D150.
 func read(r io.Reader) (strictjson.Value, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxEvent+1))
+	text, err := io.ReadAll(io.LimitReader(r, MaxEvent+1))
 	switch {
 	case err != nil:
 		return strictjson.Value{}, fmt.Errorf("the event cannot be read: %w", err)
-	case len(text) > maxEvent:
-		return strictjson.Value{}, fmt.Errorf("the event is longer than %d bytes", maxEvent)
+	case len(text) > MaxEvent:
+		return strictjson.Value{}, fmt.Errorf("the event is longer than %d bytes", MaxEvent)
 	}
 	return object(text, "event")
 }
@@ -142,40 +143,40 @@ func object(text []byte, what string) (strictjson.Value, error) {
 	return root, nil
 }
 
-// form is where the agents that follow Claude Code's form have the parts of an event.
-type form struct {
-	event, session, dir, id, tool, input string
-	stages                               map[string]Stage
+// Form is where the agents that follow Claude Code's form have the parts of an event.
+type Form struct {
+	Event, Session, Dir, ID, Tool, Input string
+	Stages                               map[string]Stage
 }
 
-// with is the form of an agent that names its events otherwise.
-func (f form) with(stages map[string]Stage) form {
-	f.stages = stages
+// With is the form of an agent that names its events otherwise.
+func (f Form) With(stages map[string]Stage) Form {
+	f.Stages = stages
 	return f
 }
 
-// read reads an event of the form, without its call. It returns the other members, too.
-func (f form) read(v strictjson.Value) (*Event, map[string]strictjson.Value, error) {
-	m, err := jsonrpc.Members(v, f.event, f.session, f.dir, f.id, f.tool, f.input)
+// Read reads an event of the form, without its call. It returns the other members, too.
+func (f Form) Read(v strictjson.Value) (*Event, map[string]strictjson.Value, error) {
+	m, err := jsonrpc.Members(v, f.Event, f.Session, f.Dir, f.ID, f.Tool, f.Input)
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &Event{Name: m[f.event].Str, Session: m[f.session].Str, ID: m[f.id].Str, Dir: m[f.dir].Str}
-	if e.Stage = f.stages[e.Name]; e.Stage == 0 {
+	e := &Event{Name: m[f.Event].Str, Session: m[f.Session].Str, ID: m[f.ID].Str, Dir: m[f.Dir].Str}
+	if e.Stage = f.Stages[e.Name]; e.Stage == 0 {
 		return nil, nil, fmt.Errorf("%q is no event that asks about a tool", e.Name)
 	}
 	return e, m, nil
 }
 
-// call reads an event of the form with the call of a tool.
-func (f form) call(a *Agent, v strictjson.Value) (*Event, map[string]strictjson.Value, error) {
-	e, m, err := f.read(v)
+// Call reads an event of the form with the call of a tool.
+func (f Form) Call(a *Agent, v strictjson.Value) (*Event, map[string]strictjson.Value, error) {
+	e, m, err := f.Read(v)
 	if err != nil {
 		return nil, nil, err
 	}
-	if m[f.tool].Type != strictjson.String || m[f.tool].Str == "" {
-		return nil, nil, fmt.Errorf("the event has no %s", f.tool)
+	if m[f.Tool].Type != strictjson.String || m[f.Tool].Str == "" {
+		return nil, nil, fmt.Errorf("the event has no %s", f.Tool)
 	}
-	e.Call, err = a.call(m[f.tool].Str, m[f.input])
+	e.Call, err = a.Call(m[f.Tool].Str, m[f.Input])
 	return e, m, err
 }

@@ -18,7 +18,7 @@ func TestRead(t *testing.T) {
 		`{"x":[{"a":{"b":1,"b":2}}]}`: `found "b" twice`,
 		"{\"a\":\"\xff\"}":            "not UTF-8",
 		`{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}": "in each other",
-		`{"a":"` + strings.Repeat("x", maxEvent) + `"}`:                     "longer than",
+		`{"a":"` + strings.Repeat("x", MaxEvent) + `"}`:                     "longer than",
 	} {
 		v, err := read(strings.NewReader(text))
 		if want == "" && (err != nil || v.Get("a", "b").Array()[1].Str != "x") {

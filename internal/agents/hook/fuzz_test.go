@@ -48,7 +48,7 @@ func FuzzEvent(f *testing.F) {
 		a := Agents[int(which)%len(Agents)]
 		e, err := a.Event(strings.NewReader(text))
 		if err != nil {
-			if r := a.Fail(err.Error()); r.Status != blocks || r.Err == "" {
+			if r := a.Fail(err.Error()); r.Status != Blocks || r.Err == "" {
 				t.Fatalf("%s: %q is refused by %+v", a.Name, text, r)
 			}
 			return

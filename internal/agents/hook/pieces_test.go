@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/accessc/accessc/internal/gate/judge/action"
@@ -8,9 +9,18 @@ import (
 	"github.com/accessc/accessc/ruleset"
 )
 
+// TestLongReason: a model does not get its own line back in full.
+func TestLongReason(t *testing.T) {
+	a, _ := Find("claude-code")
+	ans := a.Settle(&Event{Asks: true}, Answer{Outcome: Ask, Reason: strings.Repeat("é", 1<<20) + "end"})
+	if len(ans.Reason) > longest+8 || !strings.HasSuffix(ans.Reason, "end") {
+		t.Errorf("got %d bytes", len(ans.Reason))
+	}
+}
+
 // TestPatchMoves: a patch that moves a file deletes it at the one place and makes it at the other.
 func TestPatchMoves(t *testing.T) {
-	c, err := Call{}.patch("*** Begin Patch\n*** Update File: a/old\n*** Move to: b/new\n*** End Patch\n")
+	c, err := Call{}.Patch("*** Begin Patch\n*** Update File: a/old\n*** Move to: b/new\n*** End Patch\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +41,7 @@ func TestDirectories(t *testing.T) {
 		`{"line": "ls"}`: "", `{"line": "ls", "dir": "a"}`: "a", `{"line": "ls", "cwd": "a"}`: "a", `{"line": "ls", "dir": "a", "cwd": "a"}`: "a",
 		`{"line": "ls", "dir": "a", "cwd": "b"}`: "error", `{"line": "ls", "dir": null, "cwd": "b"}`: "b", `{"line": "ls", "dir": "", "cwd": "b"}`: "error",
 	} {
-		c, err := Call{}.shell(shellTool("line", "dir", "cwd"), strictjson.Raw(input).Value().Map())
+		c, err := Call{}.shell(ShellTool("line", "dir", "cwd"), strictjson.Raw(input).Value().Map())
 		if got := map[bool]string{true: "error", false: c.Dir}[err != nil]; got != want {
 			t.Errorf("%s: %q, want %q", input, got, want)
 		}

@@ -38,7 +38,8 @@ func (p *Policy) Answer(a *Agent, e *Event) Answer {
 // settled is an answer by the hook's setting for undecided commands.
 func (p *Policy) settled(out Answer) Answer {
 	if out.Outcome == Ask && p.Undecided == UndecidedDeny && !out.Rule {
-		return Answer{Outcome: Deny, Reason: out.Reason + "; the hook has --undecided deny", Asked: out.Asked, Held: out.Held}
+		return Answer{Outcome: Deny, Reason: out.Reason + "; the hook has --undecided deny", Asked: out.Asked,
+			Held: out.Held}
 	}
 	return out
 }
@@ -56,7 +57,8 @@ func (p *Policy) judged(a *Agent, e *Event) Answer {
 	case Nothing:
 		return p.ruled(c.Kind, Answer{Outcome: Pass})
 	case Unknown:
-		why := fmt.Sprintf("the tool %s of %s is not known; a rule for operation = \"other\" may permit it", visible.Text(c.Tool), a.Title)
+		why := fmt.Sprintf("the tool %s of %s is not known; a rule for operation = \"other\" may permit it",
+			visible.Text(c.Tool), a.Title)
 		return p.server(c, Answer{Outcome: Ask, Reason: why})
 	default:
 		return Answer{Outcome: Deny, Reason: "the call is of no kind that is known"}

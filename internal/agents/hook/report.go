@@ -110,7 +110,8 @@ func summary(report []byte) string {
 		}
 		b.WriteString(": " + visible.Text(r.why()))
 		if r.Grant != nil {
-			b.WriteString("; a person may allow it by\n    " + strings.ReplaceAll(strings.TrimSpace(visible.Lines(*r.Grant)), "\n", "\n    "))
+			b.WriteString("; a person may allow it by\n    " +
+				strings.ReplaceAll(strings.TrimSpace(visible.Lines(*r.Grant)), "\n", "\n    "))
 		}
 	}
 	return b.String()

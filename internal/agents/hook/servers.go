@@ -9,6 +9,11 @@ import (
 // Target is a tool of an MCP server, by their names in the configuration if it has them.
 type Target struct{ Server, Tool string }
 
+// OfServer makes a call that of a server's tool, by the names that the agent gives apart.
+func (c *Call) OfServer(server, method string) {
+	c.What, c.Server, c.Method, c.joined = Server, server, method, ""
+}
+
 // Targets are the tools that a call may be of, given the configured servers with the tools that are listed for each.
 // Agents write other characters than those of identifiers as "_", so one name may stand for several servers: all that
 // fit count, see decision D145. Where none does, the agent's own reading is the only one.
@@ -54,7 +59,8 @@ func (c *Call) methods(server string, listed []string) []string {
 	return nil
 }
 
-// parted parts a joined name wherever the name of the server stands before, or that of a plugin's or an account's server
+// parted parts a joined name wherever the name of the server stands before, or that of a plugin's or an account's
+// server
 // of this name.
 func (c *Call) parted(server string) []string {
 	var out []string
@@ -74,7 +80,8 @@ func (c *Call) parted(server string) []string {
 // alike reports whether two names are one in some agent's spelling.
 func alike(a, b string) bool { return spelled(a) == spelled(b) }
 
-// spelled is a name in the spelling that those of all agents have in common: lower case, and one "_" for what is neither
+// spelled is a name in the spelling that those of all agents have in common: lower case, and one "_" for what is
+// neither
 // letter nor digit.
 func spelled(name string) string {
 	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }

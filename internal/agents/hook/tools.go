@@ -59,75 +59,83 @@ type Touch struct {
 	From    string
 }
 
-// tool is how an agent's tool is judged.
-type tool struct {
-	what What
-	kind ruleset.Kind
-	// members are the members of the input that count: paths, the line, the URL or the patch;
+// Tool is how an agent's tool is judged.
+type Tool struct {
+	What What
+	Kind ruleset.Kind
+	// Members are the members of the input that count: paths, the line, the URL or the patch;
 	// patterns are those that are patterns of paths, which count from each of the paths. dirs are those that
 	// are the directory of a command.
-	members, patterns, dirs []string
+	Members, Patterns, dirs []string
 	// here stands for a path that is left out.
 	here bool
-	// content says that a search reads files, and foreign that a line is for another shell.
-	content, foreign bool
+	// Content says that a search reads files, and foreign that a line is for another shell.
+	Content, Foreign bool
 }
 
-func shellTool(member string, dirs ...string) tool {
-	return tool{what: Shell, members: []string{member}, dirs: dirs}
+// ShellTool is a tool that runs a line, in one of some directories.
+func ShellTool(member string, dirs ...string) Tool {
+	return Tool{What: Shell, Members: []string{member}, dirs: dirs}
 }
 
-func reads(members ...string) tool {
-	return tool{what: Files, kind: ruleset.Read, members: members}
+// Reads is a tool that reads the files that some members name.
+func Reads(members ...string) Tool {
+	return Tool{What: Files, Kind: ruleset.Read, Members: members}
 }
 
-func edits(members ...string) tool {
-	return tool{what: Files, kind: ruleset.Edit, members: members}
+// Edits is a tool that writes files.
+func Edits(members ...string) Tool {
+	return Tool{What: Files, Kind: ruleset.Edit, Members: members}
 }
 
-func deletes(members ...string) tool {
-	return tool{what: Files, kind: ruleset.Delete, members: members}
+// Deletes is a tool that removes files.
+func Deletes(members ...string) Tool {
+	return Tool{What: Files, Kind: ruleset.Delete, Members: members}
 }
 
-// lists is a listing of a directory, globs one of the names that a pattern matches, and greps a search
+// Lists is a listing of a directory, globs one of the names that a pattern matches, and greps a search
 // in the text of files.
-func lists(members ...string) tool {
-	return tool{what: Files, kind: ruleset.Search, members: members, here: true}
+func Lists(members ...string) Tool {
+	return Tool{What: Files, Kind: ruleset.Search, Members: members, here: true}
 }
 
-func globs(pattern string, members ...string) tool {
-	out := lists(members...)
-	out.patterns = []string{pattern}
+// Globs is a listing of the names that a pattern matches.
+func Globs(pattern string, members ...string) Tool {
+	out := Lists(members...)
+	out.Patterns = []string{pattern}
 	return out
 }
 
-func greps(members ...string) tool {
-	out := lists(members...)
-	out.content = true
+// Greps is a search in the text of files.
+func Greps(members ...string) Tool {
+	out := Lists(members...)
+	out.Content = true
 	return out
 }
 
-func patches(member string) tool {
-	return tool{what: Patch, kind: ruleset.Edit, members: []string{member}}
+// Patches is a tool that applies a patch.
+func Patches(member string) Tool {
+	return Tool{What: Patch, Kind: ruleset.Edit, Members: []string{member}}
 }
 
-func fetches(member string) tool {
-	return tool{what: Address, kind: ruleset.Fetch, members: []string{member}}
+// Fetches is a tool that gets a page.
+func Fetches(member string) Tool {
+	return Tool{What: Address, Kind: ruleset.Fetch, Members: []string{member}}
 }
 
-// plain are tools that touch nothing that a policy is about: they talk, plan, or start agents whose
+// Plain are tools that touch nothing that a policy is about: they talk, plan, or start agents whose
 // tools ask by themselves.
-func plain(into map[string]tool, names ...string) map[string]tool {
+func Plain(into map[string]Tool, names ...string) map[string]Tool {
 	for _, n := range names {
-		into[n] = tool{what: Nothing, kind: ruleset.Think}
+		into[n] = Tool{What: Nothing, Kind: ruleset.Think}
 	}
 	return into
 }
 
-// call reads the use of a tool.
-func (a *Agent) call(name string, input strictjson.Value) (Call, error) {
-	t, known := a.tools[name]
-	c := Call{Tool: name, What: t.what, Kind: t.kind, Content: t.content, Foreign: t.foreign, Input: input}
+// Call reads the use of a tool.
+func (a *Agent) Call(name string, input strictjson.Value) (Call, error) {
+	t, known := a.Tools[name]
+	c := Call{Tool: name, What: t.What, Kind: t.Kind, Content: t.Content, Foreign: t.Foreign, Input: input}
 	if !known {
 		c.Kind = ruleset.Other
 	}
@@ -135,8 +143,8 @@ func (a *Agent) call(name string, input strictjson.Value) (Call, error) {
 		c.What, c.Server, c.Method = Server, server, method
 		c.joined = strings.TrimPrefix(name, serverPrefix)
 	}
-	if t.what == Patch && input.Type == strictjson.String {
-		return c.patch(input.Str)
+	if t.What == Patch && input.Type == strictjson.String {
+		return c.Patch(input.Str)
 	}
 	if input.Type == strictjson.String {
 		inner, err := object([]byte(input.Str), "input of "+name)
@@ -146,18 +154,18 @@ func (a *Agent) call(name string, input strictjson.Value) (Call, error) {
 		c.Input = inner
 	}
 	switch {
-	case t.what == Nothing:
+	case t.What == Nothing:
 		return c, nil
 	case !c.Input.IsObject() && c.Input.Exists(), !c.Input.Exists() && c.What != Unknown && c.What != Server:
 		return c, fmt.Errorf("%s has no object as its input", name)
 	case !c.Input.Exists():
 		return c, nil
 	}
-	m, err := jsonrpc.Members(c.Input, slices.Concat(t.members, t.patterns, t.dirs)...)
+	m, err := jsonrpc.Members(c.Input, slices.Concat(t.Members, t.Patterns, t.dirs)...)
 	if err != nil {
 		return c, fmt.Errorf("the input of %s: %w", name, err)
 	}
-	return c.members(t, m)
+	return c.Members(t, m)
 }
 
 // serverPrefix begins the names of servers' tools.
@@ -171,8 +179,8 @@ func serverTool(name string) (server, method string, ok bool) {
 	return server, method, is && ok && server != "" && method != ""
 }
 
-// members reads the members that count.
-func (c Call) members(t tool, m map[string]strictjson.Value) (Call, error) {
+// Members reads the members that count.
+func (c Call) Members(t Tool, m map[string]strictjson.Value) (Call, error) {
 	switch c.What {
 	case Unknown, Nothing, Server:
 		return c, nil
@@ -182,19 +190,19 @@ func (c Call) members(t tool, m map[string]strictjson.Value) (Call, error) {
 		return c.files(t, m)
 	case Patch, Address:
 	}
-	value := m[t.members[0]]
+	value := m[t.Members[0]]
 	if value.Type != strictjson.String || value.Str == "" {
-		return c, fmt.Errorf("%s has no %s", c.Tool, t.members[0])
+		return c, fmt.Errorf("%s has no %s", c.Tool, t.Members[0])
 	}
 	if c.What == Patch {
-		return c.patch(value.Str)
+		return c.Patch(value.Str)
 	}
 	c.URL = value.Str
 	return c, nil
 }
 
-func (c Call) shell(t tool, m map[string]strictjson.Value) (Call, error) {
-	c.line = t.members[0]
+func (c Call) shell(t Tool, m map[string]strictjson.Value) (Call, error) {
+	c.line = t.Members[0]
 	line := m[c.line]
 	if line.Type != strictjson.String || strings.ContainsRune(line.Str, 0) {
 		return c, fmt.Errorf("%s has no %s that is one line for a shell", c.Tool, c.line)
@@ -215,8 +223,8 @@ func (c Call) shell(t tool, m map[string]strictjson.Value) (Call, error) {
 	return c, nil
 }
 
-func (c Call) files(t tool, m map[string]strictjson.Value) (Call, error) {
-	paths, err := c.texts(m, t.members)
+func (c Call) files(t Tool, m map[string]strictjson.Value) (Call, error) {
+	paths, err := c.texts(m, t.Members)
 	if err != nil {
 		return c, err
 	}
@@ -224,16 +232,16 @@ func (c Call) files(t tool, m map[string]strictjson.Value) (Call, error) {
 		paths = []string{"."}
 	}
 	for _, path := range paths {
-		c.touch(t.kind, path)
+		c.touch(t.Kind, path)
 	}
-	patterns, err := c.texts(m, t.patterns)
+	patterns, err := c.texts(m, t.Patterns)
 	from := paths
 	if len(from) == 0 {
 		from = []string{""}
 	}
 	for _, pattern := range patterns {
 		for _, dir := range from {
-			c.Touches = append(c.Touches, Touch{t.kind, pattern, true, dir})
+			c.Touches = append(c.Touches, Touch{t.Kind, pattern, true, dir})
 		}
 	}
 	if err == nil && len(c.Touches) == 0 {
@@ -262,12 +270,13 @@ func (c *Call) touch(kind ruleset.Kind, path string) {
 // patchHeads are the lines of a patch that name a file, in the form that Codex has given them. A
 // moved file goes from the place that was named last.
 var patchHeads = map[string]ruleset.Kind{
-	"*** Add File: ": ruleset.Edit, "*** Update File: ": ruleset.Edit, "*** Delete File: ": ruleset.Delete, "*** Move to: ": ruleset.Move,
+	"*** Add File: ": ruleset.Edit, "*** Update File: ": ruleset.Edit, "*** Delete File: ": ruleset.Delete,
+	"*** Move to: ": ruleset.Move,
 }
 
-// patch reads the files that a patch is about. Programs that apply patches take more for a line with
+// Patch reads the files that a patch is about. Programs that apply patches take more for a line with
 // a file than the form says, so blanks before one do not count.
-func (c Call) patch(text string) (Call, error) {
+func (c Call) Patch(text string) (Call, error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		for head, kind := range patchHeads {

@@ -1,8 +1,11 @@
-package importer
+package importer_test
 
 import (
 	"testing"
 
+	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/agents/registry"
+	"github.com/accessc/accessc/internal/agents/suite"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulediff"
 )
@@ -60,13 +63,13 @@ var questions = []struct {
 // TestQuestionsAreAsked: the settings of each format have a person asked about some commands, and refuse others. A
 // report that says "left to a person" was not enough: the hook asks nobody about a command that no rule decides.
 func TestQuestionsAreAsked(t *testing.T) {
-	w := newWorld(t)
+	w := suite.NewWorld(t, registry.Formats()...)
 	for _, c := range questions {
-		res, err := w.refusing(c.from, c.text, AskDenies)
+		res, err := w.Refusing(c.from, c.text, importer.AskDenies)
 		if err != nil {
 			t.Fatalf("%s: %v", c.text, err)
 		}
-		built, err := compiled(res.Text, w.home)
+		built, err := importer.Compiled(res.Text, w.Home)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,17 +92,17 @@ func TestQuestionsAreAsked(t *testing.T) {
 
 // TestFetchesAreAsked: so it is with pages.
 func TestFetchesAreAsked(t *testing.T) {
-	w := newWorld(t)
+	w := suite.NewWorld(t, registry.Formats()...)
 	for from, text := range map[string]string{
 		"claude-code": `{"permissions": {"ask": ["WebFetch(domain:a.test)"]}}`,
 		"opencode":    `{"permission": {"webfetch": "ask"}}`,
 		"gemini":      "[[rule]]\ntoolName = \"web_fetch\"\ndecision = \"ask_user\"\npriority = 9\n",
 	} {
-		res, err := w.refusing(from, text, RefuseDenies)
+		res, err := w.Refusing(from, text, importer.RefuseDenies)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		built, err := compiled(res.Text, w.home)
+		built, err := importer.Compiled(res.Text, w.Home)
 		if err != nil {
 			t.Fatal(err)
 		}

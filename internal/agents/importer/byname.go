@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/agents/importer/foreign"
+	"github.com/accessc/accessc/internal/agents/foreign"
 	"github.com/accessc/accessc/internal/process/once/expression"
 	"github.com/accessc/accessc/ir"
 )
@@ -18,8 +18,10 @@ import (
 type denial bool
 
 const (
-	closes    denial = true
-	keepsFrom denial = false
+	// Closes takes all.
+	Closes denial = true
+	// KeepsFrom takes writing.
+	KeepsFrom denial = false
 )
 
 // named is an entry that denies names at any depth below a place.
@@ -30,6 +32,9 @@ type named struct {
 	fold  bool // in any case of letters
 	entry *Entry
 }
+
+// denials are the entries that deny names at any depth.
+type denials []named
 
 // about reports whether one of the names is that of a place, or of one that it lies in.
 func (n *named) about(abs string) bool {
@@ -43,12 +48,12 @@ func (n *named) about(abs string) bool {
 
 var class = expression.Once{Text: `\[[^/]*?\]`}
 
-// byName takes a pattern of names at any depth for rules by name, with the places to deny besides. It is false for
+// ByName takes a pattern of names at any depth for rules by name, with the places to deny besides. It is false for
 // another pattern. See decision D196.
-func (t *translation) byName(p point, opened []string, what denial) (led []point, ok bool) {
-	dir, name, deep := strings.Cut(p.abs, "/**/")
-	if p.name != "" {
-		dir, name, deep = "", p.name, true
+func (t *Translation) ByName(p Point, opened []string, what denial) (led []Point, ok bool) {
+	dir, name, deep := strings.Cut(p.Abs, "/**/")
+	if p.Name != "" {
+		dir, name, deep = "", p.Name, true
 	}
 	name = class.Get().ReplaceAllString(name, "?") // programs differ on what a set matches
 	odd := strings.ContainsAny(dir, "*?[") || strings.ContainsAny(name, `/\{}`) || strings.Contains(name, "**")
@@ -65,23 +70,23 @@ func (t *translation) byName(p point, opened []string, what denial) (led []point
 		if ir.Within(dir, root) {
 			dirs = []string{dir}
 		}
-		if p.fold {
-			dirs = without(append(dirs, cased(dir, []string{root})...))
+		if p.Fold {
+			dirs = Without(append(dirs, cased(dir, []string{root})...))
 		}
 		for _, base := range dirs {
-			n := named{base, []string{name}, what, p.fold, p.entry}
-			targets, ok := n.existing(&t.host, p.fold)
-			if !ok || t.host.Follow(base) != base || t.clashes(&n) {
+			n := named{base, []string{name}, what, p.Fold, p.Entry}
+			targets, ok := n.existing(&t.Host, p.Fold)
+			if !ok || t.Host.Follow(base) != base || t.named.clashes(&n) {
 				return nil, false
 			}
 			for _, abs := range targets {
-				led = append(led, point{abs: abs, entry: p.entry, fold: p.fold})
+				led = append(led, Point{Abs: abs, Entry: p.Entry, Fold: p.Fold})
 			}
 			out = append(out, n)
 		}
 	}
 	if t.named = append(t.named, out...); len(out) == 0 {
-		p.entry.become(Carried, "no rule grants anything there")
+		p.Entry.Become(Carried, "no rule grants anything there")
 	}
 	return led, true
 }
@@ -115,17 +120,17 @@ func (n *named) existing(host *foreign.Host, fold bool) (led []string, ok bool) 
 var escape = expression.Once{Text: `[*?\[\]{}!\\]`}
 
 // clashes reports whether a rule by name that lets names be read would open one in a directory that another closes.
-func (t *translation) clashes(n *named) bool {
-	return slices.ContainsFunc(t.named, func(o named) bool {
+func (all denials) clashes(n *named) bool {
+	return slices.ContainsFunc(all, func(o named) bool {
 		nested := ir.Within(o.base, n.base) || ir.Within(n.base, o.base)
 		return nested && o.what != n.what && !n.within(&o)
 	})
 }
 
 // less is an access without that which rules by name take away at a place.
-func (t *translation) less(abs string, is access) access {
-	for i := range t.named {
-		if n := &t.named[i]; n.about(abs) {
+func (all denials) less(abs string, is Access) Access {
+	for i := range all {
+		if n := &all[i]; n.about(abs) {
 			is = n.what.of(is)
 		}
 	}
@@ -133,58 +138,58 @@ func (t *translation) less(abs string, is access) access {
 }
 
 // of is an access without the denied part.
-func (d denial) of(is access) access { return access{read: is.read && d != closes} }
+func (d denial) of(is Access) Access { return Access{Read: is.Read && d != Closes} }
 
 // nameRules are the rules by name, at the places from which they count and at those in them that differ.
-func (t *translation) nameRules(written map[string]access) (out []fsRule) {
+func (t *Translation) nameRules(written map[string]Access) (out []FSRule) {
 	var places []string
 	for abs := range written {
 		places = append(places, abs)
 	}
 	slices.Sort(places)
 	for _, n := range t.named {
-		said := map[string]access{}
-		for _, at := range without(append([]string{n.base}, places...)) {
+		said := map[string]Access{}
+		for _, at := range Without(append([]string{n.base}, places...)) {
 			if !ir.Within(at, n.base) {
 				continue
 			}
 			around, inside := enclosing(written, at)
 			before, again := enclosing(said, at)
 			now := n.what.of(around)
-			if !inside || again && before == now || !again && around == now || t.covered(&n) {
+			if !inside || again && before == now || !again && around == now || t.named.covered(&n) {
 				continue
 			}
 			said[at] = now
-			r := fsRule{path: t.spell(at), names: n.names, read: now.read, from: n.entry.from()}
-			r.external = now != access{} && !ir.Within(at, t.host.Dir)
+			r := FSRule{Path: t.Spell(at), names: n.names, read: now.Read, From: n.entry.From()}
+			r.External = now != Access{} && !ir.Within(at, t.Host.Dir)
 			out = append(out, r)
-			also := point{fold: n.fold}.otherwise()
-			n.entry.become(Carried, "access.fs %s, names %s%s", r.path, strings.Join(n.names, ", "), also)
+			also := Point{Fold: n.fold}.otherwise()
+			n.entry.Become(Carried, "access.fs %s, names %s%s", r.Path, strings.Join(n.names, ", "), also)
 		}
-		n.entry.become(Carried, "other rules say the same")
+		n.entry.Become(Carried, "other rules say the same")
 	}
 	return out
 }
 
 // covered reports whether another entry closes the names.
-func (t *translation) covered(n *named) bool {
-	return slices.ContainsFunc(t.named, func(o named) bool { return n.within(&o) })
+func (all denials) covered(n *named) bool {
+	return slices.ContainsFunc(all, func(o named) bool { return n.within(&o) })
 }
 
 // within reports whether an entry that keeps names from being written is about names that another one closes.
 func (n *named) within(o *named) bool {
 	other := func(s string) bool { return !slices.Contains(o.names, s) }
-	return n.what == keepsFrom && o.what == closes && ir.Within(n.base, o.base) && !slices.ContainsFunc(n.names, other)
+	return n.what == KeepsFrom && o.what == Closes && ir.Within(n.base, o.base) && !slices.ContainsFunc(n.names, other)
 }
 
 // enclosing is the value for the deepest place around another one.
-func enclosing(of map[string]access, abs string) (access, bool) {
+func enclosing(of map[string]Access, abs string) (Access, bool) {
 	for at := abs; ; at = path.Dir(at) {
 		if is, ok := of[at]; ok {
 			return is, true
 		}
 		if at == path.Dir(at) {
-			return access{}, false
+			return Access{}, false
 		}
 	}
 }
@@ -203,11 +208,11 @@ func (c *check) names(r *ir.Region) []string {
 			lists = append(lists, []string{name})
 		}
 	}
-	return c.t.examples(lists)
+	return c.examples(lists)
 }
 
 // examples are names of all classes. A name without wildcards is its own class, and told from the others by itself.
-func (t *translation) examples(lists [][]string) (out []string) {
+func (c *check) examples(lists [][]string) (out []string) {
 	var wild [][]string
 	for _, list := range lists {
 		var some []string
@@ -223,15 +228,12 @@ func (t *translation) examples(lists [][]string) (out []string) {
 		}
 	}
 	key := fmt.Sprint(wild)
-	known, ok := t.classes[key]
+	known, ok := c.classes[key]
 	if !ok {
 		known = classes(wild)
-		if t.classes == nil {
-			t.classes = map[string][]string{}
-		}
-		t.classes[key] = known
+		c.classes[key] = known
 	}
-	return without(append(out, known...))
+	return Without(append(out, known...))
 }
 
 // classes are names of all classes, or of those of each two lists where these are too many.
@@ -245,5 +247,5 @@ func classes(lists [][]string) (out []string) {
 			out = append(out, pair...)
 		}
 	}
-	return without(out)
+	return Without(out)
 }

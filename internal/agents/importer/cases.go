@@ -10,30 +10,32 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// everyCase are the existing names that are those of some places in another case of their letters: Claude Code
+// EveryCase are the existing names that are those of some places in another case of their letters: Claude Code
 // denies them as well. Where a rule is about the place itself, none can be about the other spelling, since on some
 // systems they are one.
-func (t *translation) everyCase(points []point, opened []string) []point {
-	var out []point
+func (t *Translation) EveryCase(points []Point, opened []string) []Point {
+	var out []Point
 	for _, p := range points {
-		if !p.fold {
+		if !p.Fold {
 			continue
 		}
-		others := cased(p.abs, opened)
-		if len(others) > 0 && slices.ContainsFunc(opened, func(root string) bool { return ir.Within(p.abs, root) }) {
-			t.faults = append(t.faults, faultOf(p.entry, "it denies "+t.spell(others[0])+" as well as "+t.spell(p.abs)+", and no rules can be about both: write it as the file is spelled, or rename one of them"))
+		others := cased(p.Abs, opened)
+		if len(others) > 0 && slices.ContainsFunc(opened, func(root string) bool { return ir.Within(p.Abs, root) }) {
+			t.Faults = append(t.Faults, FaultOf(p.Entry,
+				"it denies "+t.Spell(others[0])+" as well as "+t.Spell(p.Abs)+
+					", and no rules can be about both: write it as the file is spelled, or rename one of them"))
 			continue
 		}
 		for _, abs := range others {
-			out = append(out, point{abs: t.host.Follow(abs), entry: p.entry})
+			out = append(out, Point{Abs: t.Host.Follow(abs), Entry: p.Entry})
 		}
 	}
 	return out
 }
 
 // otherwise is the text that the report adds to a place that is denied.
-func (p point) otherwise() string {
-	if !p.fold {
+func (p Point) otherwise() string {
+	if !p.Fold {
 		return ""
 	}
 	return "; a later name that differs in case is not denied where that is another file"

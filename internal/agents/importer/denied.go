@@ -21,10 +21,10 @@ var longer = map[string][]string{
 
 // within are beginnings in whole words of commands that a pattern certainly matches, none where it has no such part.
 // A text before two stars is the beginning of an expression that matches less.
-func (p pattern) within() [][]string {
-	text, ends := strings.CutSuffix(p.glob, "*")
+func (p Pattern) within() [][]string {
+	text, ends := strings.CutSuffix(p.Glob, "*")
 	text = strings.TrimPrefix(text, "*")
-	own := words(text)
+	own := Words(text)
 	if !ends || own == nil || strings.HasPrefix(own[0], "-") {
 		return nil
 	}
@@ -39,27 +39,27 @@ func (p pattern) within() [][]string {
 }
 
 // denyPart writes rules for the part of a denied text that rules can say. See decision D196.
-func (t *translation) denyPart(s lineRule) {
+func (t *Translation) denyPart(s LineRule) {
 	part := s.within()
 	if len(part) == 0 {
-		if t.lost = append(t.lost, s.entry); t.req.Denies == AskDenies {
-			s.entry.become(LeftOut, "no rule denies it: rulesets.%s asks about %s", t.draft.ruleset, t.askAround(s))
+		if t.Lost = append(t.Lost, s.Entry); t.req.Denies == AskDenies {
+			s.Entry.Become(LeftOut, "no rule denies it: rulesets.%s asks about %s", t.Draft.Ruleset, t.askAround(s))
 		}
 		return
 	}
 	var said []string
 	for _, w := range part {
-		t.draft.rules = append(t.draft.rules, rule{prefix: w, from: s.entry.from()})
+		t.Draft.Rules = append(t.Draft.Rules, Rule{prefix: w, From: s.Entry.From()})
 		said = append(said, strings.Join(w, " "))
 	}
-	s.entry.become(DeniedInPart, "rulesets.%s denies %s, and asks about %s",
-		t.draft.ruleset, strings.Join(said, ", "), t.askAround(s))
+	s.Entry.Become(DeniedInPart, "rulesets.%s denies %s, and asks about %s",
+		t.Draft.Ruleset, strings.Join(said, ", "), t.askAround(s))
 }
 
 // lostDenies is the error about denied commands of which no rule says any part.
 func lostDenies(entries []*Entry) error {
 	var b strings.Builder
-	entries = without(entries)
+	entries = Without(entries)
 	fmt.Fprintf(&b, "%s of denied commands or calls that no rule can say:", plural.Count(len(entries), "pattern"))
 	for _, e := range entries {
 		fmt.Fprintf(&b, "\n  %s: %s %s", e.Place(), e.Key, e.Text)

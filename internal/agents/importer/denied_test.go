@@ -1,19 +1,19 @@
-package importer
+package importer_test
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/agents/registry"
+	"github.com/accessc/accessc/internal/agents/suite"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulediff"
 )
 
 // A deny that ends in a text and not in a word stays a deny for the part that words say, in each format.
 func TestDeniedInPart(t *testing.T) {
-	w := newWorld(t)
+	w := suite.NewWorld(t, registry.Formats()...)
 	for _, c := range []struct {
 		from, text string
 		denied     []string
@@ -25,11 +25,11 @@ func TestDeniedInPart(t *testing.T) {
 		{"gemini", "[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = \"git push\"\ndecision = \"deny\"\npriority = 100\n",
 			[]string{"git push", "git push origin x"}},
 	} {
-		res, err := w.refusing(c.from, c.text, RefuseDenies)
+		res, err := w.Refusing(c.from, c.text, importer.RefuseDenies)
 		if err != nil {
 			t.Fatalf("%s: %v", c.from, err)
 		}
-		built, err := compiled(res.Text, w.home)
+		built, err := importer.Compiled(res.Text, w.Home)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestDeniedInPart(t *testing.T) {
 			}
 		}
 		for _, e := range res.Entries {
-			if strings.Contains(e.Why, "denies") && e.Fate != DeniedInPart {
+			if strings.Contains(e.Why, "denies") && e.Fate != importer.DeniedInPart {
 				t.Errorf("%s: %s is %s", c.from, e.Text, e.Fate)
 			}
 		}
@@ -50,64 +50,37 @@ func TestDeniedInPart(t *testing.T) {
 
 // A deny of which no rule says any part stops the import, unless a person is to decide.
 func TestDeniesThatAreLost(t *testing.T) {
-	w := newWorld(t)
+	w := suite.NewWorld(t, registry.Formats()...)
 	for from, text := range map[string]string{
 		"claude-code": `{"permissions": {"allow": ["Bash(ls:*)"], "deny": ["Bash(grep * /etc/*)"]}}`,
 		"opencode":    `{"permission": {"bash": {"*": "ask", "* --force": "deny"}}}`,
 	} {
-		if _, err := w.refusing(from, text, RefuseDenies); err == nil || !strings.Contains(err.Error(), "--denies ask") {
+		if _, err := w.Refusing(from, text, importer.RefuseDenies); err == nil || !strings.Contains(err.Error(), "--denies ask") {
 			t.Errorf("%s: got %v", from, err)
 		}
-		res, err := w.refusing(from, text, AskDenies)
+		res, err := w.Refusing(from, text, importer.AskDenies)
 		if err != nil {
 			t.Fatalf("%s: %v", from, err)
 		}
 		for _, e := range res.Entries {
-			if strings.Contains(e.Why, "left to a person") && e.Fate == Narrowed {
+			if strings.Contains(e.Why, "left to a person") && e.Fate == importer.Narrowed {
 				t.Errorf("%s: %s is narrowed", from, e.Text)
 			}
 		}
 	}
 }
 
-// Keys of the version and keys of none are no reason to stop; one that may be part of the permissions is.
-func TestClaudeKeys(t *testing.T) {
-	w := newWorld(t)
-	for key, good := range map[string]bool{
-		"tui": true, "autoMode": true, "skipWorkflowUsageWarning": true, "allow": false, "permisions": false, "network": false,
-	} {
-		text := fmt.Sprintf(`{"permissions": {"allow": ["Bash(ls:*)"]}, %q: []}`, key)
-		if _, err := w.refusing("claude-code", text, RefuseDenies); (err == nil) != good {
-			t.Errorf("%s: got %v", key, err)
-		}
-	}
-	if n := len(otherSettings); n != 182 {
-		t.Errorf("%d keys, and the types of the version have 182 beside permissions and sandbox", n)
-	}
-}
-
 // A rule about cd does not stop an import: below the directory it is harmless in every format.
 func TestImportOfCd(t *testing.T) {
-	w := newWorld(t)
+	w := suite.NewWorld(t, registry.Formats()...)
 	for text, from := range map[string]string{
 		`{"permission": {"bash": {"*": "ask", "cd": "allow"}}}`:                    "opencode",
 		`{"permissions": {"ask": ["Bash(cd:*)"], "allow": ["Bash(ls:*)"]}}`:        "claude-code",
 		`{"chat.tools.terminal.autoApprove": {"cd": false, "ls": true}}`:           "vscode",
 		`{"permission": {"bash": {"*": "ask", "cd": "deny", "git log": "allow"}}}`: "opencode",
 	} {
-		if _, err := w.refusing(from, text, RefuseDenies); err != nil {
+		if _, err := w.Refusing(from, text, importer.RefuseDenies); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-}
-
-// refusing imports a text with an answer to denies that are lost.
-func (w *world) refusing(from, text string, denies Denies) (*Result, error) {
-	file := filepath.Join(w.in, fmt.Sprintf("denied%d", w.next.Add(1)))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	return Import(Request{
-		Files: []string{file}, From: from, Tool: "agent", Ruleset: "agent", Denies: denies, Patterns: Existing, Dir: w.dir, Home: w.home,
-	})
 }

@@ -21,20 +21,20 @@ import (
 // are compared with each other.
 const maxSize = 256 << 10
 
-// document is one file.
-type document struct {
-	// name is the file as the caller names it, path its canonical path.
-	name, path string
-	text       []byte
-	// root is the document as JSON, nil if it is none.
-	root *jsonc.Node
-	// faults are its mistakes, each with its place.
-	faults  []error
-	version string
+// Document is one file.
+type Document struct {
+	// Name is the file as the caller names it, path its canonical path.
+	Name, Path string
+	Text       []byte
+	// Root is the document as JSON, nil if it is none.
+	Root *jsonc.Node
+	// Faults are its mistakes, each with its place.
+	Faults  []error
+	Version string
 }
 
-// open reads a file of bounded size. It waits for no FIFO.
-func open(name string) (*document, error) {
+// OpenDocument reads a file of bounded size. It waits for no FIFO.
+func OpenDocument(name string) (*Document, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, oserr.Reason(err))
@@ -48,45 +48,45 @@ func open(name string) (*document, error) {
 	case !utf8.Valid(text):
 		return nil, fmt.Errorf("%s: not UTF-8", name)
 	}
-	return &document{name: name, path: filepath.ToSlash(path), text: text}, nil
+	return &Document{Name: name, Path: filepath.ToSlash(path), Text: text}, nil
 }
 
-// json parses the document.
-func (d *document) json() error {
-	root, err := jsonc.Parse(d.text)
+// JSON parses the document.
+func (d *Document) JSON() error {
+	root, err := jsonc.Parse(d.Text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.name, err)
+		return fmt.Errorf("%s: %w", d.Name, err)
 	}
-	d.root = root
+	d.Root = root
 	return nil
 }
 
 // place is the line and the column of a byte.
-func (d *document) place(at int) (line, col int) {
-	before := d.text[:min(at, len(d.text))]
+func (d *Document) place(at int) (line, col int) {
+	before := d.Text[:min(at, len(d.Text))]
 	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 }
 
-// fault notes a mistake at a byte.
-func (d *document) fault(at int, format string, args ...any) {
+// Fault notes a mistake at a byte.
+func (d *Document) Fault(at int, format string, args ...any) {
 	line, col := d.place(at)
-	d.faults = append(d.faults, fmt.Errorf("%s:%d:%d: %s", d.name, line, col, fmt.Sprintf(format, args...)))
+	d.Faults = append(d.Faults, fmt.Errorf("%s:%d:%d: %s", d.Name, line, col, fmt.Sprintf(format, args...)))
 }
 
-// err is all mistakes of the document.
-func (d *document) err() error { return errors.Join(d.faults...) }
+// Err is all mistakes of the document.
+func (d *Document) Err() error { return errors.Join(d.Faults...) }
 
-// fields are the members that an object may have, each with its reader.
-type fields map[string]func(n *jsonc.Node)
+// Fields are the members that an object may have, each with its reader.
+type Fields map[string]func(n *jsonc.Node)
 
-// object reads the members of an object. An unknown one is a mistake: it may make the policy narrow.
+// Object reads the members of an object. An unknown one is a mistake: it may make the policy narrow.
 // See decision D197.
-func (d *document) object(n *jsonc.Node, what string, known fields) {
+func (d *Document) Object(n *jsonc.Node, what string, known Fields) {
 	if n == nil {
 		return
 	}
 	if n.Kind != '{' {
-		d.fault(n.From, "%s is no object", what)
+		d.Fault(n.From, "%s is no object", what)
 		return
 	}
 	for _, item := range n.Items {
@@ -96,43 +96,44 @@ func (d *document) object(n *jsonc.Node, what string, known fields) {
 			if hint != "" {
 				hint = "; " + hint
 			}
-			d.fault(item.Begin, "%q is no key of %s in %s%s", item.Key, what, d.version, hint)
+			d.Fault(item.Begin, "%q is no key of %s in %s%s", item.Key, what, d.Version, hint)
 			continue
 		}
 		read(item)
 	}
 }
 
-// list reads the elements of a list of texts.
-func (d *document) list(n *jsonc.Node, what string, read func(item *jsonc.Node, text string)) {
+// List reads the elements of a list of texts.
+func (d *Document) List(n *jsonc.Node, what string, read func(item *jsonc.Node, text string)) {
 	if n.Kind != '[' {
-		d.fault(n.From, "%s is no list", what)
+		d.Fault(n.From, "%s is no list", what)
 		return
 	}
 	for _, item := range n.Items {
 		if item.Kind != '"' {
-			d.fault(item.From, "an element of %s is no text", what)
+			d.Fault(item.From, "an element of %s is no text", what)
 			continue
 		}
 		read(item, item.String())
 	}
 }
 
-// truth reads true or false.
-func (d *document) truth(n *jsonc.Node, what string) bool {
+// Truth reads true or false.
+func (d *Document) Truth(n *jsonc.Node, what string) bool {
 	if n.Kind != 't' && n.Kind != 'f' {
-		d.fault(n.From, "%s is neither true nor false", what)
+		d.Fault(n.From, "%s is neither true nor false", what)
 	}
 	return n.True()
 }
 
-// entry is a part of the document for the report.
-func (d *document) entry(n *jsonc.Node, key, text string) *Entry {
+// Entry is a part of the document for the report.
+func (d *Document) Entry(n *jsonc.Node, key, text string) *Entry {
 	line, col := d.place(n.Begin)
-	return &Entry{File: d.name, Line: line, Col: col, Key: key, Text: text}
+	return &Entry{File: d.Name, Line: line, Col: col, Key: key, Text: text}
 }
 
-// clean reports whether a text has no character that could pass for another one in a path.
-func clean(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
+// Clean reports whether a text has no character that could pass for another one in a path.
+func Clean(text string) bool {
+	return text != "" && !strings.ContainsFunc(text,
+		func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
 }

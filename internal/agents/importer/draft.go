@@ -10,60 +10,60 @@ import (
 
 // draft is the configuration that is written.
 type draft struct {
-	tool, ruleset string
-	// confines is true where a tool is written.
-	confines bool
+	tool, Ruleset string
+	// Confines is true where a tool is written.
+	Confines bool
 	base     string
-	fs       []fsRule
-	net      []netRule
-	env      []envRule
-	// closed is the entry because of which no program but the tool's own starts.
-	closed *Entry
-	rules  []rule
-	// wide are rules behind all others, for commands that no rule tells apart from those that are to be stopped.
-	wide    []rule
+	FS       []FSRule
+	Net      []NetRule
+	Env      []EnvRule
+	// Closed is the entry because of which no program but the tool's own starts.
+	Closed *Entry
+	Rules  []Rule
+	// Wide are rules behind all others, for commands that no rule tells apart from those that are to be stopped.
+	Wide    []Rule
 	servers []server
 	// tools are entries for tools of servers, shut are servers without any.
 	tools []toolEntry
 	shut  []shutServer
 }
 
-// fsRule is a rule for files.
-type fsRule struct {
-	path                  string
+// FSRule is a rule for files.
+type FSRule struct {
+	Path                  string
 	names                 []string
-	external, read, write bool
-	// fine are capabilities by themselves, in place of read and write.
-	fine []string
-	from string
+	External, read, write bool
+	// Fine are capabilities by themselves, in place of read and write.
+	Fine []string
+	From string
 }
 
-// netRule is a rule for a host.
-type netRule struct {
-	host   string
-	port   uint16
-	allow  bool
-	listen bool
-	from   string
+// NetRule is a rule for a host.
+type NetRule struct {
+	Host   string
+	Port   uint16
+	Allow  bool
+	Listen bool
+	From   string
 }
 
-// envRule is a rule for a variable.
-type envRule struct {
-	name string
-	read bool
-	from string
+// EnvRule is a rule for a variable.
+type EnvRule struct {
+	Name string
+	Read bool
+	From string
 }
 
-// rule is a rule of the ruleset: it allows, asks, or else denies. One of prefix, exact and hosts is set; without
+// Rule is a rule of the ruleset: it allows, asks, or else denies. One of prefix, exact and hosts is set; without
 // them it is about every command.
-type rule struct {
-	allow  bool
-	ask    bool
+type Rule struct {
+	Allow  bool
+	Ask    bool
 	prefix []string
 	exact  []string
-	hosts  []string
+	Hosts  []string
 	except []string // prefixes
-	from   string
+	From   string
 	entry  *Entry
 }
 
@@ -81,34 +81,36 @@ type server struct {
 func (d *draft) text(head string) string {
 	var b strings.Builder
 	b.WriteString(head)
-	if d.confines {
+	if d.Confines {
 		table := "tools." + tomltext.Key(d.tool)
 		fmt.Fprintf(&b, "\n[%s]\nsource = \"local\"\n", table)
 		if d.base != "system" {
 			fmt.Fprintf(&b, "access.base = %s\n", tomltext.String(d.base))
 		}
-		for _, r := range d.fs {
+		for _, r := range d.FS {
 			r.writeTo(&b, table)
 		}
-		for _, r := range d.net {
-			fmt.Fprintf(&b, "\n[[%s.access.net]] # %s\nhost = %s\n", table, r.from, tomltext.String(r.host))
-			if r.port != 0 {
-				fmt.Fprintf(&b, "port = %d\n", r.port)
+		for _, r := range d.Net {
+			fmt.Fprintf(&b, "\n[[%s.access.net]] # %s\nhost = %s\n", table, r.From, tomltext.String(r.Host))
+			if r.Port != 0 {
+				fmt.Fprintf(&b, "port = %d\n", r.Port)
 			}
-			if r.listen {
+			if r.Listen {
 				b.WriteString("listen = true\n")
 			}
-			fmt.Fprintf(&b, "allow = %t\n", r.allow)
+			fmt.Fprintf(&b, "allow = %t\n", r.Allow)
 		}
-		for _, r := range d.env {
-			fmt.Fprintf(&b, "\n[[%s.access.env]] # %s\nname = %s\nread = %t\n", table, r.from, tomltext.String(r.name), r.read)
+		for _, r := range d.Env {
+			fmt.Fprintf(&b, "\n[[%s.access.env]] # %s\nname = %s\nread = %t\n", table, r.From, tomltext.String(r.Name),
+				r.Read)
 		}
 	}
-	if d.confines && d.closed != nil {
-		fmt.Fprintf(&b, "\n[%s.access.commands] # %s; list the programs that may start\n", "tools."+tomltext.Key(d.tool), d.closed.from())
+	if d.Confines && d.Closed != nil {
+		fmt.Fprintf(&b, "\n[%s.access.commands] # %s; list the programs that may start\n",
+			"tools."+tomltext.Key(d.tool), d.Closed.From())
 	}
-	for _, r := range slices.Concat(d.rules, d.wide) {
-		r.write(&b, "rulesets."+tomltext.Key(d.ruleset)+".rules")
+	for _, r := range slices.Concat(d.Rules, d.Wide) {
+		r.write(&b, "rulesets."+tomltext.Key(d.Ruleset)+".rules")
 	}
 	for _, s := range d.servers {
 		s.write(&b)
@@ -122,12 +124,12 @@ func (d *draft) text(head string) string {
 	return b.String()
 }
 
-func (r fsRule) writeTo(b *strings.Builder, table string) {
-	fmt.Fprintf(b, "\n[[%s.access.fs]] # %s\npath = %s\n", table, r.from, tomltext.String(r.path))
+func (r FSRule) writeTo(b *strings.Builder, table string) {
+	fmt.Fprintf(b, "\n[[%s.access.fs]] # %s\npath = %s\n", table, r.From, tomltext.String(r.Path))
 	if len(r.names) > 0 {
-		fmt.Fprintf(b, "names = %s\n", texts(r.names))
+		fmt.Fprintf(b, "names = %s\n", Texts(r.names))
 	}
-	if r.external {
+	if r.External {
 		b.WriteString("external = true\n")
 	}
 	if r.read {
@@ -136,47 +138,47 @@ func (r fsRule) writeTo(b *strings.Builder, table string) {
 	if r.write {
 		b.WriteString("write = true\n")
 	}
-	for _, name := range r.fine {
+	for _, name := range r.Fine {
 		b.WriteString(name + " = true\n")
 	}
 }
 
-func (r rule) write(b *strings.Builder, table string) {
+func (r Rule) write(b *strings.Builder, table string) {
 	outcome := "deny"
 	switch {
-	case r.allow:
+	case r.Allow:
 		outcome = "allow"
-	case r.ask:
+	case r.Ask:
 		outcome = "ask"
 	}
-	fmt.Fprintf(b, "\n[[%s]] # %s\noutcome = %q\n", table, r.from, outcome)
+	fmt.Fprintf(b, "\n[[%s]] # %s\noutcome = %q\n", table, r.From, outcome)
 	var own string
 	switch {
-	case len(r.hosts) > 0:
-		fmt.Fprintf(b, "operation = \"fetch\"\nhosts = %s\n", texts(r.hosts))
+	case len(r.Hosts) > 0:
+		fmt.Fprintf(b, "operation = \"fetch\"\nhosts = %s\n", Texts(r.Hosts))
 		return
 	case len(r.prefix)+len(r.exact) == 0:
 		return
 	case len(r.prefix) > 0:
-		own = "prefix = " + texts([]string{strings.Join(r.prefix, " ")})
+		own = "prefix = " + Texts([]string{strings.Join(r.prefix, " ")})
 	default:
-		own = fmt.Sprintf("command = %s\nargs = [%s]", tomltext.String(r.exact[0]), texts(r.exact[1:]))
+		own = fmt.Sprintf("command = %s\nargs = [%s]", tomltext.String(r.exact[0]), Texts(r.exact[1:]))
 	}
 	if len(r.except) == 0 {
 		b.WriteString(own + "\n")
 		return
 	}
-	fmt.Fprintf(b, "all = [{ %s }, { not = { prefix = %s } }]\n", strings.ReplaceAll(own, "\n", ", "), texts(r.except))
+	fmt.Fprintf(b, "all = [{ %s }, { not = { prefix = %s } }]\n", strings.ReplaceAll(own, "\n", ", "), Texts(r.except))
 }
 
 func (s server) write(b *strings.Builder) {
 	table := "servers." + tomltext.Key(s.name)
 	fmt.Fprintf(b, "\n[%s] # %s\ncommand = { program = %s, args = %s }\n%s",
-		table, s.from, tomltext.String(s.program), texts(s.args), s.lines)
+		table, s.from, tomltext.String(s.program), Texts(s.args), s.lines)
 }
 
-// texts writes a list.
-func texts(list []string) string {
+// Texts writes a list.
+func Texts(list []string) string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = tomltext.String(s)
@@ -184,8 +186,8 @@ func texts(list []string) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// without returns a list without equal elements.
-func without[T comparable](list []T) []T {
+// Without returns a list without equal elements.
+func Without[T comparable](list []T) []T {
 	var out []T
 	for _, x := range list {
 		if !slices.Contains(out, x) {

@@ -1,4 +1,4 @@
-package importer
+package importer_test
 
 import (
 	"fmt"
@@ -6,12 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/agents/registry"
+	"github.com/accessc/accessc/internal/agents/suite"
 )
 
 // A key that takes the effect of entries elsewhere away is not passed over: each of these results
 // permitted what the program does not.
 func TestEffectElsewhere(t *testing.T) {
-	w := newWorld(t)
+	w := suite.NewWorld(t, registry.Formats()...)
 	for _, c := range []struct {
 		name, from string
 		files      []string
@@ -24,15 +28,15 @@ func TestEffectElsewhere(t *testing.T) {
 		{"managed hosts", "claude-code", []string{`{"sandbox": {"enabled": true, "network": {"allowedDomains": ["b.test"]}}}`,
 			`{"sandbox": {"enabled": true, "network": {"allowManagedDomainsOnly": true}}}`}, "import this file alone"},
 	} {
-		req := Request{From: c.from, Tool: "agent", Ruleset: "agent", Patterns: Refuse, Dir: w.dir, Home: w.home}
+		req := importer.Request{From: c.from, Patterns: importer.Refuse}
 		for i, text := range c.files {
-			path := filepath.Join(w.in, fmt.Sprintf("elsewhere%d", i))
+			path := filepath.Join(w.In, fmt.Sprintf("elsewhere%d", i))
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			req.Files = append(req.Files, path)
 		}
-		res, err := Import(req)
+		res, err := w.Imports(req)
 		switch {
 		case c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)):
 			t.Errorf("%s: got %v", c.name, err)
@@ -40,11 +44,11 @@ func TestEffectElsewhere(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", c.name, res, err)
 		}
 	}
-	path := filepath.Join(w.in, "shell.json")
+	path := filepath.Join(w.In, "shell.json")
 	if err := os.WriteFile(path, []byte(`{"tools": {"core": ["ShellTool"], "allowed": ["run_shell_command(git log)"]}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	res, err := Import(Request{Files: []string{path}, From: "gemini-settings", Tool: "agent", Ruleset: "agent", Patterns: Refuse, Dir: w.dir, Home: w.home})
+	res, err := w.Imports(importer.Request{Files: []string{path}, From: "gemini-settings", Patterns: importer.Refuse})
 	if err != nil || !strings.Contains(res.Text, `prefix = ["git log"]`) {
 		t.Errorf("with the tool: got %+v, %v", res, err)
 	}

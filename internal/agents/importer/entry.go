@@ -1,6 +1,8 @@
 package importer
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Fate tells whether an entry of the settings carried over.
 type Fate uint8
@@ -37,8 +39,8 @@ type Entry struct {
 // Place is where the entry stands.
 func (e *Entry) Place() string { return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Col) }
 
-// become sets the fate. An entry that was narrowed, or denied in part, stays so.
-func (e *Entry) become(f Fate, format string, args ...any) {
+// Become sets the fate. An entry that was narrowed, or denied in part, stays so.
+func (e *Entry) Become(f Fate, format string, args ...any) {
 	if e.Fate < f {
 		e.Fate, e.Why = f, fmt.Sprintf(format, args...)
 	}

@@ -28,118 +28,118 @@ const (
 	Close Patterns = "close"
 )
 
-// access is the permission of the settings at a place, and at everything below that no other point is about.
-type access struct{ read, write bool }
+// Access is the permission of the settings at a place, and at everything below that no other point is about.
+type Access struct{ Read, Write bool }
 
-// point is a place that an entry names.
-type point struct {
-	abs   string
-	entry *Entry
-	// opens is true for an entry that permits something there, fold for one that denies names in any case.
-	opens, fold bool
-	// name is the pattern of a name at any depth, where abs has none.
-	name string
+// Point is a place that an entry names.
+type Point struct {
+	Abs   string
+	Entry *Entry
+	// Opens is true for an entry that permits something there, fold for one that denies names in any case.
+	Opens, Fold bool
+	// Name is the pattern of a name at any depth, where abs has none.
+	Name string
 }
 
-// roots are the places that the rules may speak of: the workspace, and the places of the home that entries
+// Roots are the places that the rules may speak of: the workspace, and the places of the home that entries
 // open.
-func (t *translation) roots(points []point) []string {
-	out := []string{t.host.Dir}
+func (t *Translation) Roots(points []Point) []string {
+	out := []string{t.Host.Dir}
 	for _, p := range points {
-		if why := t.outside(p.abs); p.opens && why == "" && !ir.Within(p.abs, t.host.Dir) {
-			out = append(out, p.abs)
+		if why := t.Outside(p.Abs); p.Opens && why == "" && !ir.Within(p.Abs, t.Host.Dir) {
+			out = append(out, p.Abs)
 		}
 	}
-	return without(out)
+	return Without(out)
 }
 
-// outside is why no rule can be about a place, empty if one can.
-func (t *translation) outside(abs string) string {
+// Outside is why no rule can be about a place, empty if one can.
+func (t *Translation) Outside(abs string) string {
 	switch {
-	case ir.Within(abs, t.host.Dir):
+	case ir.Within(abs, t.Host.Dir):
 		return ""
-	case ir.Within(t.host.Dir, abs):
+	case ir.Within(t.Host.Dir, abs):
 		return "the workspace lies in it: only the workspace is carried over"
-	case t.host.Home == "" || !ir.Within(abs, t.host.Home):
+	case t.Host.Home == "" || !ir.Within(abs, t.Host.Home):
 		return "it lies outside of the workspace and of your home: write an external rule with its absolute path in your own configuration"
 	}
 	return ""
 }
 
-// files writes rules for the points, where the permission of the settings changes.
-func (t *translation) files(points []point, permits func(abs string) access) {
-	roots := t.roots(points)
-	points = append(points, point{abs: t.host.Dir, entry: t.own})
-	slices.SortStableFunc(points, func(a, b point) int {
-		return cmp.Or(cmp.Compare(strings.Count(a.abs, "/"), strings.Count(b.abs, "/")), cmp.Compare(a.abs, b.abs))
+// Files writes rules for the points, where the permission of the settings changes.
+func (t *Translation) Files(points []Point, permits func(abs string) Access) {
+	roots := t.Roots(points)
+	points = append(points, Point{Abs: t.Host.Dir, Entry: t.Own})
+	slices.SortStableFunc(points, func(a, b Point) int {
+		return cmp.Or(cmp.Compare(strings.Count(a.Abs, "/"), strings.Count(b.Abs, "/")), cmp.Compare(a.Abs, b.Abs))
 	})
-	written := map[string]access{}
+	written := map[string]Access{}
 	tied := -1
 	for _, p := range points {
-		if !slices.ContainsFunc(roots, func(r string) bool { return ir.Within(p.abs, r) }) {
+		if !slices.ContainsFunc(roots, func(r string) bool { return ir.Within(p.Abs, r) }) {
 			t.beyond(p)
 			continue
 		}
-		if t.host.Follow(p.abs) != p.abs {
+		if t.Host.Follow(p.Abs) != p.Abs {
 			// A rule would be about the target of the symlink.
-			t.faults = append(t.faults, faultOf(p.entry, p.abs+" leads over a symlink"))
+			t.Faults = append(t.Faults, FaultOf(p.Entry, p.Abs+" leads over a symlink"))
 			continue
 		}
-		now := t.less(p.abs, permits(p.abs))
-		around, inside := enclosing(written, p.abs)
-		if around == now && (inside || p.abs != t.host.Dir) {
-			p.entry.become(Carried, "the rules around %s say the same", t.spell(p.abs))
+		now := t.named.less(p.Abs, permits(p.Abs))
+		around, inside := enclosing(written, p.Abs)
+		if around == now && (inside || p.Abs != t.Host.Dir) {
+			p.Entry.Become(Carried, "the rules around %s say the same", t.Spell(p.Abs))
 			continue
 		}
-		written[p.abs] = now
-		r := fsRule{path: t.spell(p.abs), read: now.read, write: now.write, from: p.entry.from()}
-		r.external = now != access{} && !ir.Within(p.abs, t.host.Dir)
-		if tied < 0 && slices.ContainsFunc(t.named, func(n named) bool { return n.about(p.abs) }) {
-			tied = len(t.draft.fs)
+		written[p.Abs] = now
+		r := FSRule{Path: t.Spell(p.Abs), read: now.Read, write: now.Write, From: p.Entry.From()}
+		r.External = now != Access{} && !ir.Within(p.Abs, t.Host.Dir)
+		if tied < 0 && slices.ContainsFunc(t.named, func(n named) bool { return n.about(p.Abs) }) {
+			tied = len(t.Draft.FS)
 		}
-		t.draft.fs = append(t.draft.fs, r)
-		p.entry.become(Carried, "access.fs %s%s", r.path, p.otherwise())
+		t.Draft.FS = append(t.Draft.FS, r)
+		p.Entry.Become(Carried, "access.fs %s%s", r.Path, p.otherwise())
 	}
 	if tied < 0 {
-		tied = len(t.draft.fs)
+		tied = len(t.Draft.FS)
 	}
 	// Of a rule by name and a rule for such a place the later one counts, which knows more about that place.
-	t.draft.fs = slices.Insert(t.draft.fs, tied, t.nameRules(written)...)
+	t.Draft.FS = slices.Insert(t.Draft.FS, tied, t.nameRules(written)...)
 }
 
 // beyond settles an entry for which no rule is written.
-func (t *translation) beyond(p point) {
-	if p.opens {
-		p.entry.become(LeftOut, "%s", t.outside(p.abs))
+func (t *Translation) beyond(p Point) {
+	if p.Opens {
+		p.Entry.Become(LeftOut, "%s", t.Outside(p.Abs))
 		return
 	}
-	p.entry.become(Carried, "no rule grants anything there")
+	p.Entry.Become(Carried, "no rule grants anything there")
 }
 
-// spell writes a place as a rule does.
-func (t *translation) spell(abs string) string {
-	if ir.Within(abs, t.host.Dir) {
-		return ir.In(strings.TrimPrefix(strings.TrimPrefix(abs, t.host.Dir), "/")).Spelled()
+// Spell writes a place as a rule does.
+func (t *Translation) Spell(abs string) string {
+	if ir.Within(abs, t.Host.Dir) {
+		return ir.In(strings.TrimPrefix(strings.TrimPrefix(abs, t.Host.Dir), "/")).Spelled()
 	}
-	return "~" + strings.TrimPrefix(abs, t.host.Home)
+	return "~" + strings.TrimPrefix(abs, t.Host.Home)
 }
 
-// from is the comment on a rule.
-func (e *Entry) from() string {
+// From is the comment on a rule.
+func (e *Entry) From() string {
 	if e.Line == 0 {
 		return e.Key
 	}
 	return fmt.Sprintf("%s, line %d", e.Key, e.Line)
 }
 
-// names resolves a pattern that denies: the places to deny instead. opened are the places with grants.
+// Names resolves a pattern that denies: the places to deny instead. opened are the places with grants.
 // See decision D196.
-func (t *translation) names(p point, opened []string, what denial) []point {
-	if out, ok := t.byName(p, opened, what); ok {
+func (t *Translation) Names(p Point, opened []string, what denial) []Point {
+	if out, ok := t.ByName(p, opened, what); ok {
 		return out
 	}
-	var out []point
-	abs, e := p.abs, p.entry
+	var out []Point
+	abs, e := p.Abs, p.Entry
 	literal := abs[:strings.IndexAny(abs, "*?[")]
 	literal = path.Clean(literal[:strings.LastIndexByte(literal, '/')+1])
 	for _, root := range opened {
@@ -151,29 +151,29 @@ func (t *translation) names(p point, opened []string, what denial) []point {
 			from = literal
 		}
 		dirs := []string{from}
-		if p.fold {
-			dirs = without(append(dirs, cased(from, []string{root})...))
+		if p.Fold {
+			dirs = Without(append(dirs, cased(from, []string{root})...))
 		}
 		switch t.req.Patterns {
 		case Close:
 			for _, dir := range dirs {
-				out = append(out, point{abs: t.host.Follow(dir), entry: e, fold: p.fold})
+				out = append(out, Point{Abs: t.Host.Follow(dir), Entry: e, Fold: p.Fold})
 			}
-			e.become(Narrowed, "all of %s is closed", t.spell(from))
+			e.Become(Narrowed, "all of %s is closed", t.Spell(from))
 		case Existing:
 			found, err := p.matching(dirs, literal)
 			if err != nil {
-				t.faults = append(t.faults, fmt.Errorf("%s: %s %s: %w", e.Place(), e.Key, e.Text, err))
+				t.Faults = append(t.Faults, fmt.Errorf("%s: %s %s: %w", e.Place(), e.Key, e.Text, err))
 			}
 			for _, f := range found {
-				out = append(out, point{abs: t.host.Follow(f), entry: e, fold: p.fold})
+				out = append(out, Point{Abs: t.Host.Follow(f), Entry: e, Fold: p.Fold})
 			}
-			e.become(Narrowed, "%d names that exist now are denied; later ones are not", len(found))
+			e.Become(Narrowed, "%d names that exist now are denied; later ones are not", len(found))
 		case Refuse:
 			t.unspelled = append(t.unspelled, e)
 		}
 	}
-	e.become(Carried, "no rule grants anything there")
+	e.Become(Carried, "no rule grants anything there")
 	return out
 }
 
@@ -185,9 +185,9 @@ const (
 
 var errTooMany = errors.New("too many names to write a rule for each; --patterns close closes the directory")
 
-// matching lists the existing places below a directory that one of some patterns matches, topmost ones alone,
+// Matching lists the existing places below a directory that one of some patterns matches, topmost ones alone,
 // and the names in it that they end in, where those have no wildcard.
-func matching(dir, flags string, patterns ...string) ([]string, error) {
+func Matching(dir, flags string, patterns ...string) ([]string, error) {
 	var out, all []string
 	for _, p := range patterns {
 		all = append(all, globExpression(p))
@@ -195,7 +195,8 @@ func matching(dir, flags string, patterns ...string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, last, deep := strings.Cut(p, "/**/"); deep && !strings.ContainsAny(last, "*?[") && one.MatchString(path.Join(dir, last)) {
+		if _, last, deep := strings.Cut(p, "/**/"); deep && !strings.ContainsAny(last, "*?[") &&
+			one.MatchString(path.Join(dir, last)) {
 			out = append(out, path.Join(dir, last))
 		}
 	}
@@ -220,29 +221,29 @@ func matching(dir, flags string, patterns ...string) ([]string, error) {
 		}
 		return nil
 	})
-	return without(out), err
+	return Without(out), err
 }
 
 // matching lists the existing places that a pattern matches below some directories: that of its path before the
 // first wildcard, or the one with grants in that, and their spellings in another case.
-func (p point) matching(dirs []string, literal string) ([]string, error) {
+func (p Point) matching(dirs []string, literal string) ([]string, error) {
 	var out []string
 	flags := "s"
-	if p.fold {
+	if p.Fold {
 		flags = "si"
 	}
 	for _, dir := range dirs {
-		pattern := p.abs
+		pattern := p.Abs
 		if dirs[0] == literal {
-			pattern = dir + p.abs[len(literal):]
+			pattern = dir + p.Abs[len(literal):]
 		}
-		found, err := matching(dir, flags, pattern)
+		found, err := Matching(dir, flags, pattern)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, found...)
 	}
-	out = without(out)
+	out = Without(out)
 	return slices.DeleteFunc(slices.Clone(out), func(f string) bool {
 		_, err := os.Lstat(filepath.FromSlash(f))
 		return err != nil && slices.ContainsFunc(out, func(o string) bool { return o != f && strings.EqualFold(o, f) })
@@ -279,8 +280,8 @@ func globExpression(pattern string) string {
 	return b.String()
 }
 
-// follow returns a path without symlinks, as far as it exists.
-func follow(abs string) string {
+// Follow returns a path without symlinks, as far as it exists.
+func Follow(abs string) string {
 	rest := ""
 	for at := abs; ; at, rest = path.Dir(at), path.Join(path.Base(at), rest) {
 		if found, err := filepath.EvalSymlinks(filepath.FromSlash(at)); err == nil {
@@ -297,4 +298,10 @@ func follow(abs string) string {
 			return abs
 		}
 	}
+}
+
+// IsDir reports whether a directory has a name.
+func IsDir(abs string) bool {
+	info, err := os.Stat(filepath.FromSlash(abs))
+	return err == nil && info.IsDir()
 }

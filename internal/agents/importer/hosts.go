@@ -20,13 +20,13 @@ type target struct {
 }
 
 // targets reads entries as hosts with ports. One that is no host is left out, or a mistake if it denies.
-func (t *translation) targets(list []listed, denies bool) []target {
+func (t *Translation) targets(list []Listed, denies bool) []target {
 	var out []target
 	for _, l := range list {
 		host, port := l.Path, uint64(0)
 		if name, number, err := net.SplitHostPort(l.Path); err == nil {
 			if port, err = strconv.ParseUint(number, 10, 16); err != nil || port == 0 {
-				t.faults = append(t.faults, faultOf(l.entry, "it has no port that is one"))
+				t.Faults = append(t.Faults, FaultOf(l.Entry, "it has no port that is one"))
 				continue
 			}
 			if host = name; strings.Contains(name, ":") {
@@ -36,22 +36,22 @@ func (t *translation) targets(list []listed, denies bool) []target {
 		found, err := resolve.HostPattern(host)
 		switch {
 		case err != nil && denies:
-			t.faults = append(t.faults, faultOf(l.entry, err.Error()))
+			t.Faults = append(t.Faults, FaultOf(l.Entry, err.Error()))
 		case err != nil:
-			l.entry.become(LeftOut, "%s", err)
+			l.Entry.Become(LeftOut, "%s", err)
 		case found.String() == ir.Localhost && !denies:
-			l.entry.become(LeftOut, "here it would be every loopback address; write that rule yourself")
+			l.Entry.Become(LeftOut, "here it would be every loopback address; write that rule yourself")
 		case found.String() == "*" && !denies:
-			l.entry.become(LeftOut, "it opens every host; write that rule yourself")
+			l.Entry.Become(LeftOut, "it opens every host; write that rule yourself")
 		default:
-			out = append(out, target{found.String(), uint16(port), l.entry})
+			out = append(out, target{found.String(), uint16(port), l.Entry})
 		}
 	}
 	return out
 }
 
-// hosts writes rules for hosts. In the settings an entry that denies wins; here the more exact host does.
-func (t *translation) hosts(allowed, denied []listed) {
+// Hosts writes rules for hosts. In the settings an entry that denies wins; here the more exact host does.
+func (t *Translation) Hosts(allowed, denied []Listed) {
 	yes, no := t.targets(allowed, false), t.targets(denied, true)
 	ports := []uint16{0}
 	for _, a := range yes {
@@ -60,41 +60,41 @@ func (t *translation) hosts(allowed, denied []listed) {
 	var open []target
 	for _, a := range yes {
 		if i := slices.IndexFunc(no, func(n target) bool {
-			return covers(n.host, a.host) && (n.port == 0 || n.port == a.port || a.port == 0 && web(n.port))
+			return Covers(n.host, a.host) && (n.port == 0 || n.port == a.port || a.port == 0 && web(n.port))
 		}); i >= 0 {
-			a.entry.become(LeftOut, "%s denies it", no[i].entry.Key)
+			a.entry.Become(LeftOut, "%s denies it", no[i].entry.Key)
 			continue
 		}
 		open = append(open, a)
-		t.draft.net = append(t.draft.net, netRule{host: a.host, port: a.port, allow: true, from: a.entry.from()})
+		t.Draft.Net = append(t.Draft.Net, NetRule{Host: a.host, Port: a.port, Allow: true, From: a.entry.From()})
 		if a.port == 0 {
-			a.entry.become(Narrowed, "access.net %s, ports 80 and 443 alone", a.host)
+			a.entry.Become(Narrowed, "access.net %s, ports 80 and 443 alone", a.host)
 		} else {
-			a.entry.become(Carried, "access.net %s, port %d", a.host, a.port)
+			a.entry.Become(Carried, "access.net %s, port %d", a.host, a.port)
 		}
 	}
 	for _, n := range no {
-		t.deny(n, open, without(ports))
+		t.deny(n, open, Without(ports))
 	}
 }
 
 // deny writes rules below the wildcards that a denied host is in.
-func (t *translation) deny(n target, open []target, ports []uint16) {
-	n.entry.become(Carried, "no rule allows it")
-	if !slices.ContainsFunc(open, func(a target) bool { return covers(a.host, n.host) }) {
+func (t *Translation) deny(n target, open []target, ports []uint16) {
+	n.entry.Become(Carried, "no rule allows it")
+	if !slices.ContainsFunc(open, func(a target) bool { return Covers(a.host, n.host) }) {
 		return
 	}
 	if n.port != 0 {
 		ports = []uint16{n.port}
 	}
 	for _, p := range ports {
-		t.draft.net = append(t.draft.net, netRule{host: n.host, port: p, from: n.entry.from()})
+		t.Draft.Net = append(t.Draft.Net, NetRule{Host: n.host, Port: p, From: n.entry.From()})
 	}
 	n.entry.Why = "access.net " + n.host
 }
 
-// covers reports whether a pattern is about every host that another one is about.
-func covers(pattern, host string) bool {
+// Covers reports whether a pattern is about every host that another one is about.
+func Covers(pattern, host string) bool {
 	base, wildcard := strings.CutPrefix(pattern, "*.")
 	return pattern == "*" || pattern == host || wildcard && strings.HasSuffix(host, "."+base) && host != "*."+base
 }
@@ -102,12 +102,13 @@ func covers(pattern, host string) bool {
 // web reports whether a rule without a port is about one.
 func web(port uint16) bool { return port == 80 || port == 443 }
 
-func faultOf(e *Entry, what string) error {
-	return &fault{e.Place() + ": " + e.Key + " " + e.Text + ": " + what}
+// FaultOf is a mistake in an entry.
+func FaultOf(e *Entry, what string) error {
+	return &Fault{e.Place() + ": " + e.Key + " " + e.Text + ": " + what}
 }
 
-// fault is a mistake with its place.
-type fault struct{ text string }
+// Fault is a mistake with its place.
+type Fault struct{ Text string }
 
 // Error implements error.
-func (f *fault) Error() string { return f.text }
+func (f *Fault) Error() string { return f.Text }

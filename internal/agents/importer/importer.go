@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/accessc/accessc/internal/agents/importer/foreign"
+	"github.com/accessc/accessc/internal/agents/foreign"
 	"github.com/accessc/accessc/internal/text/jsonc"
 	"github.com/accessc/accessc/internal/text/plural"
 )
@@ -15,6 +15,8 @@ import (
 // Request is the input of Import.
 type Request struct {
 	Files []string
+	// Formats are the known formats, of which the first that recognises a document counts.
+	Formats []Format
 	// From is the name of a format, empty to recognise it.
 	From string
 	// Tool and Ruleset are the names that the rules go to.
@@ -47,63 +49,53 @@ type Result struct {
 	Format  string
 	Entries []*Entry
 	Proof   Proof
+	// Policy is the evaluation of the settings that the text was compared with.
+	Policy foreign.Policy
 }
 
-// format is a kind of settings.
-type format struct {
-	name, version string
-	// looks recognises a document by its name and its keys.
-	looks func(d *document) bool
-	// read translates the documents, and returns their policy.
-	read func(t *translation, docs []*document) foreign.Policy
-	// text is true for documents that are no JSON.
-	text bool
-	// files is true for settings that are about files, whose paths are those of Linux and macOS.
-	files bool
-	// several is true where several files are one configuration.
-	several bool
+// Format is a kind of settings.
+type Format struct {
+	Name, Version string
+	// Looks recognises a document by its name and its keys.
+	Looks func(d *Document) bool
+	// Read translates the documents, and returns their policy.
+	Read func(t *Translation, docs []*Document) foreign.Policy
+	// Text is true for documents that are no JSON.
+	Text bool
+	// Files is true for settings that are about files, whose paths are those of Linux and macOS.
+	Files bool
+	// Several is true where several files are one configuration.
+	Several bool
 }
 
-// formats are those that are recognised, in this order.
-func formats() []format {
-	return []format{
-		codexConfig, codexRules, geminiFormat, // text, which no JSON is tried for
-		landlockConfig, devcontainerFormat, fenceFormat, nonoFormat,
-		srtFormat, claudeFormat, mcpFormat,
-		opencodeFormat, geminiSettings, vscodeFormat, cursorFormat,
-	}
-}
-
-// Formats lists the names of the formats.
-func Formats() []string {
+// Names lists the names of formats.
+func Names(formats []Format) []string {
 	var out []string
-	for _, f := range formats() {
-		out = append(out, f.name)
+	for _, f := range formats {
+		out = append(out, f.Name)
 	}
 	return out
 }
 
-// translation is one run.
-type translation struct {
+// Translation is one run.
+type Translation struct {
 	req   *Request
-	host  foreign.Host
-	draft draft
-	// own is the entry behind rules that no single entry asks for.
-	own     *Entry
-	entries []*Entry
+	Host  foreign.Host
+	Draft draft
+	// Own is the entry behind rules that no single entry asks for.
+	Own     *Entry
+	Entries []*Entry
 	// unspelled are the patterns that deny names which no rule can spell out.
 	unspelled []*Entry
 	// named are the entries that deny names at any depth.
-	named []named
-	// classes are the examples of names that some lists of patterns tell apart.
-	classes map[string][]string
-	// lost are the denied commands of which no rule says any part.
-	lost []*Entry
+	named denials
+	// Lost are the denied commands of which no rule says any part.
+	Lost []*Entry
 	// decided is true once a rule decides about every command.
 	decided bool
-	faults  []error
-	// lists are the tools of servers.
-	lists []*toolList
+	Faults  []error
+	// Lists are the tools of servers.
+	Lists []*toolList
 }
 
 // Import reads settings and translates them. After an error there is no text.
@@ -117,37 +109,37 @@ func Import(req Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.files && !strings.HasPrefix(req.Dir, "/") {
-		return nil, fmt.Errorf("%s: paths of %s are understood on Linux and macOS alone", req.Files[0], f.name)
+	if f.Files && !strings.HasPrefix(req.Dir, "/") {
+		return nil, fmt.Errorf("%s: paths of %s are understood on Linux and macOS alone", req.Files[0], f.Name)
 	}
-	t := &translation{
+	t := &Translation{
 		req: &req,
-		host: foreign.Host{
-			Dir: req.Dir, Home: req.Home, Existing: req.Patterns == Existing, Follow: once(follow),
-			Exists: once(func(abs string) bool { _, err := os.Lstat(filepath.FromSlash(abs)); return err == nil }),
+		Host: foreign.Host{
+			Dir: req.Dir, Home: req.Home, Existing: req.Patterns == Existing, Follow: Once(Follow),
+			Exists: Once(func(abs string) bool { _, err := os.Lstat(filepath.FromSlash(abs)); return err == nil }),
 		},
-		draft: draft{tool: req.Tool, ruleset: req.Ruleset, base: "system"},
+		Draft: draft{tool: req.Tool, Ruleset: req.Ruleset, base: "system"},
 	}
-	policy := f.read(t, docs)
+	policy := f.Read(t, docs)
 	t.toolLists()
 	for _, d := range docs {
-		t.faults = append(t.faults, d.err())
+		t.Faults = append(t.Faults, d.Err())
 	}
-	if err := errors.Join(t.faults...); err != nil {
+	if err := errors.Join(t.Faults...); err != nil {
 		return nil, err
 	}
 	if len(t.unspelled) > 0 {
 		return nil, unspelled(t.unspelled)
 	}
-	if len(t.lost) > 0 && req.Denies != AskDenies {
-		return nil, lostDenies(t.lost)
+	if len(t.Lost) > 0 && req.Denies != AskDenies {
+		return nil, lostDenies(t.Lost)
 	}
-	out := &Result{Format: f.name + " (" + f.version + ")", Entries: t.entries}
-	return out, t.settle(out, policy)
+	out := &Result{Format: f.Name + " (" + f.Version + ")", Entries: t.Entries, Policy: policy}
+	return out, prover{t}.settle(out, policy)
 }
 
-// once remembers answers about the disk, of which all of a run sees one state.
-func once[T any](ask func(string) T) func(string) T {
+// Once remembers answers about the disk, of which all of a run sees one state.
+func Once[T any](ask func(string) T) func(string) T {
 	known := map[string]T{}
 	return func(abs string) T {
 		answer, ok := known[abs]
@@ -162,8 +154,8 @@ func once[T any](ask func(string) T) func(string) T {
 // unspelled is the error about patterns.
 func unspelled(entries []*Entry) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s cannot become a rule, which names one path:", plural.Count(len(without(entries)), "pattern"))
-	for _, e := range without(entries) {
+	fmt.Fprintf(&b, "%s cannot become a rule, which names one path:", plural.Count(len(Without(entries)), "pattern"))
+	for _, e := range Without(entries) {
 		fmt.Fprintf(&b, "\n  %s: %s %s", e.Place(), e.Key, e.Text)
 	}
 	b.WriteString("\n--patterns existing denies the names that exist now and not later ones; --patterns close denies the directories that the patterns look in")
@@ -171,58 +163,60 @@ func unspelled(entries []*Entry) error {
 }
 
 // load opens the files and finds their format.
-func load(req *Request) ([]*document, *format, error) {
-	var docs []*document
-	var found *format
+func load(req *Request) ([]*Document, *Format, error) {
+	var docs []*Document
+	var found *Format
 	for _, name := range req.Files {
-		d, err := open(name)
+		d, err := OpenDocument(name)
 		if err != nil {
 			return nil, nil, err
 		}
-		f, err := recognise(d, req.From)
+		f, err := req.recognise(d)
 		if err != nil {
 			return nil, nil, err
 		}
-		if found != nil && (found.name != f.name || !f.several) {
-			return nil, nil, fmt.Errorf("%s: one more configuration of %s; import it by itself", name, f.name)
+		if found != nil && (found.Name != f.Name || !f.Several) {
+			return nil, nil, fmt.Errorf("%s: one more configuration of %s; import it by itself", name, f.Name)
 		}
-		found, d.version = f, f.name+" "+f.version
+		found, d.Version = f, f.Name+" "+f.Version
 		docs = append(docs, d)
 	}
 	return docs, found, nil
 }
 
 // recognise finds the format of a document.
-func recognise(d *document, name string) (*format, error) {
-	for _, f := range formats() {
+func (req *Request) recognise(d *Document) (*Format, error) {
+	name := req.From
+	for _, f := range req.Formats {
 		switch {
-		case name != "" && f.name != name || name == "" && f.text && !f.looks(d):
+		case name != "" && f.Name != name || name == "" && f.Text && !f.Looks(d):
 			continue
-		case !f.text && d.root == nil:
-			if err := d.json(); err != nil {
+		case !f.Text && d.Root == nil:
+			if err := d.JSON(); err != nil {
 				return nil, err
 			}
 		}
-		if name != "" || f.looks(d) {
+		if name != "" || f.Looks(d) {
 			return &f, nil
 		}
 	}
 	if name != "" {
-		return nil, fmt.Errorf("%q is no format; there are %s", name, strings.Join(Formats(), ", "))
+		return nil, fmt.Errorf("%q is no format; there are %s", name, strings.Join(Names(req.Formats), ", "))
 	}
-	return nil, fmt.Errorf("%s: not recognised; --from names the format, one of %s", d.name, strings.Join(Formats(), ", "))
+	return nil, fmt.Errorf("%s: not recognised; --from names the format, one of %s", d.Name,
+		strings.Join(Names(req.Formats), ", "))
 }
 
-// add notes an entry.
-func (t *translation) add(d *document, n *jsonc.Node, key, text string) *Entry {
-	e := d.entry(n, key, text)
-	t.entries = append(t.entries, e)
+// Add notes an entry.
+func (t *Translation) Add(d *Document, n *jsonc.Node, key, text string) *Entry {
+	e := d.Entry(n, key, text)
+	t.Entries = append(t.Entries, e)
 	return e
 }
 
-// leave returns a reader of a member that does not carry over.
-func (t *translation) leave(d *document, within, why string) func(*jsonc.Node) {
+// Leave returns a reader of a member that does not carry over.
+func (t *Translation) Leave(d *Document, within, why string) func(*jsonc.Node) {
 	return func(n *jsonc.Node) {
-		t.add(d, n, strings.TrimPrefix(within+"."+n.Key, "."), "").become(LeftOut, "%s", why)
+		t.Add(d, n, strings.TrimPrefix(within+"."+n.Key, "."), "").Become(LeftOut, "%s", why)
 	}
 }

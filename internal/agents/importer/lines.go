@@ -9,21 +9,21 @@ import (
 )
 
 // allows asks a ruleset on a machine on which every file may be opened.
-func (t *translation) allows(set *ruleset.Set, op ruleset.Operation) bool {
+func allows(set *ruleset.Set, op ruleset.Operation) bool {
 	d := set.Decide(op, rulediff.Host())
 	return d.Outcome == ruleset.Allow
 }
 
 // unasked reports whether a command that no rule decides may run without a question.
 // See decision D195.
-func (t *translation) unasked(set *ruleset.Set, line string) bool {
+func unasked(set *ruleset.Set, line string) bool {
 	d := set.Decide(ruleset.Operation{Command: line, Dir: set.Root}, rulediff.Host())
 	return d.Outcome == ruleset.Unknown && !set.MayStop(ruleset.Execute, &d)
 }
 
 // examples are command lines: each beginning that a rule names, by itself, cut short, and with more
 // words; and each line of the settings, with such beginnings and words for its wildcards.
-func examples(rules []rule, lines []string) []string {
+func examples(rules []Rule, lines []string) []string {
 	starts := []string{"", "zz"}
 	for _, r := range rules {
 		for _, words := range append([][]string{r.prefix, r.exact}, fieldsOf(r.except)...) {
@@ -32,7 +32,7 @@ func examples(rules []rule, lines []string) []string {
 			}
 		}
 	}
-	starts = without(starts)
+	starts = Without(starts)
 	more := []string{"", "zz", "--zz", "-z zz"}
 	var out []string
 	for _, s := range starts {
@@ -47,10 +47,11 @@ func examples(rules []rule, lines []string) []string {
 		}
 		first, rest, _ := strings.Cut(line, "*")
 		for _, fill := range slices.Concat(starts, more) {
-			out = append(out, first+fill+strings.ReplaceAll(rest, "*", "zz"), first+fill+strings.ReplaceAll(rest, "*", ""))
+			out = append(out, first+fill+strings.ReplaceAll(rest, "*", "zz"),
+				first+fill+strings.ReplaceAll(rest, "*", ""))
 		}
 	}
-	out = slices.DeleteFunc(without(out), func(s string) bool { return strings.TrimSpace(s) == "" })
+	out = slices.DeleteFunc(Without(out), func(s string) bool { return strings.TrimSpace(s) == "" })
 	return out
 }
 

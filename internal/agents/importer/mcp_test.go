@@ -1,39 +1,35 @@
-package importer
+package importer_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// TestSecrets: words that are secrets by their form, or by the option before them, are none of a
-// configuration's.
-func TestSecrets(t *testing.T) {
-	for words, want := range map[string]bool{
-		"x --password Tr0ub4dor": true, "x -p hunter2": true, "x -phunter2": true, "x --pw=abc": true, "x -u admin:Tr0": true, "x --pat abc": true,
-		"x --auth dXNl": true, "x --connection-string Server=h;Pwd=x": true, "x https://hooks.slack.com/services/T0/B0/X": true, "x --db-password y": true,
-		"x https://u:p@h/": true, "x --token ghp_abcdefghij": true, "x Server=h;Pwd=Tr": true,
-		"x -p 8080": false, "x --port 80": false, "x --path /srv/key": false, "x -u admin": false, "x --auth --verbose": false, "npx -y @scope/server .": false,
-		"x --keyboard us": false, "x --author me": false,
-	} {
-		if got := secrets(strings.Fields(words)); got != want {
-			t.Errorf("%s: %v", words, got)
-		}
-	}
-}
+	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/agents/registry"
+	"github.com/accessc/accessc/internal/agents/suite"
+)
 
 // The settings of Gemini CLI are those by their name, also with servers alone, and a server elsewhere is left out with
 // each key that such servers have.
 func TestServersElsewhere(t *testing.T) {
-	w := newWorld(t)
+	w := suite.NewWorld(t, registry.Formats()...)
 	for _, key := range []string{"headers", "headersHelper", "httpUrl"} {
 		text := `{"mcpServers": {"a": {"command": "a"}, "b": {"url": "https://b.test", "` + key + `": "x"}}}`
-		res, err := w.refusing("mcp", text, RefuseDenies)
-		if err != nil || len(res.Entries) != 2 || res.Entries[1].Fate != LeftOut {
+		res, err := w.Refusing("mcp", text, importer.RefuseDenies)
+		if err != nil || len(res.Entries) != 2 || res.Entries[1].Fate != importer.LeftOut {
 			t.Errorf("%s: %+v, %v", key, res, err)
 		}
 	}
-	d := &document{path: "/w/.gemini/settings.json", text: []byte(`{"mcpServers": {"a": {"command": "a", "trust": true}}}`)}
-	if f, err := recognise(d, ""); err != nil || f.name != "gemini-settings" {
-		t.Errorf("got %+v, %v", f, err)
+	file := filepath.Join(w.Home, ".gemini", "settings.json")
+	text := []byte(`{"mcpServers": {"a": {"command": "a", "trust": true}}}`)
+	if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	res, err := w.Imports(importer.Request{Files: []string{file}})
+	if err != nil || !strings.HasPrefix(res.Format, "gemini-settings ") {
+		t.Errorf("got %+v, %v", res, err)
 	}
 }

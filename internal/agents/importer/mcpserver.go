@@ -8,21 +8,21 @@ import (
 	"github.com/accessc/accessc/internal/agents/adopt"
 )
 
-// serverTable reads a table of servers.
-func (t *translation) serverTable(d *document, n *tree) {
-	if n.kind != '{' {
-		d.wrong(n, "%s is no object", n.key)
+// ServerTable reads a table of servers.
+func (t *Translation) ServerTable(d *Document, n *Tree) {
+	if n.Kind != '{' {
+		d.Wrong(n, "%s is no object", n.Key)
 		return
 	}
-	for _, item := range n.items {
-		t.server(d, item)
+	for _, item := range n.Items {
+		t.Server(d, item)
 	}
 }
 
 // serverReader reads one server.
 type serverReader struct {
-	t *translation
-	d *document
+	t *Translation
+	d *Document
 	e *Entry
 	s server
 	// why is the reason why it is left out, empty for none.
@@ -49,40 +49,41 @@ var (
 	trustKeys = strings.Fields("trust alwaysAllow autoApprove")
 )
 
-// server reads one server.
-func (t *translation) server(d *document, n *tree) {
-	name := compiler.ServerName(n.key)
-	r := &serverReader{t: t, d: d, e: t.noted(d, n, "server", n.key), s: server{name: name}, list: &toolList{server: name}}
-	known := map[string]func(*tree){
+// Server reads one server.
+func (t *Translation) Server(d *Document, n *Tree) {
+	name := compiler.ServerName(n.Key)
+	r := &serverReader{t: t, d: d, e: t.Noted(d, n, "server", n.Key), s: server{name: name},
+		list: &toolList{Server: name}}
+	known := map[string]func(*Tree){
 		"command": r.command, "args": r.args, "env": r.variables, "environment": r.variables, "env_vars": r.forwarded,
-		"cwd":              func(*tree) { r.no(ownDir) },
-		"workingDirectory": func(*tree) { r.no(ownDir) },
-		"envFile":          func(*tree) { r.no("it reads variables from a file") },
-		"disabled":         func(n *tree) { r.enabled(n, n.kind != 't') },
-		"enabled":          func(n *tree) { r.enabled(n, n.kind != 'f') },
-		"sandbox":          func(*tree) { r.no("its client confines it by rules of its own; write them into its table") },
-		"sandboxEnabled":   func(n *tree) { r.enabled(n, true); r.confined(n) },
-		"settings":         func(*tree) {},
+		"cwd":              func(*Tree) { r.no(ownDir) },
+		"workingDirectory": func(*Tree) { r.no(ownDir) },
+		"envFile":          func(*Tree) { r.no("it reads variables from a file") },
+		"disabled":         func(n *Tree) { r.enabled(n, n.Kind != 't') },
+		"enabled":          func(n *Tree) { r.enabled(n, n.Kind != 'f') },
+		"sandbox":          func(*Tree) { r.no("its client confines it by rules of its own; write them into its table") },
+		"sandboxEnabled":   func(n *Tree) { r.enabled(n, true); r.confined(n) },
+		"settings":         func(*Tree) {},
 		"enabled_tools":    r.only, "includeTools": r.only, "tools": r.tools,
 		"disabledTools": r.without, "disabled_tools": r.without, "excludeTools": r.without,
-		"default_tools_approval_mode": func(n *tree) {
-			if n.text != "auto" && n.text != "approve" {
+		"default_tools_approval_mode": func(n *Tree) {
+			if n.Text != "auto" && n.Text != "approve" {
 				r.no("each call of its tools is asked about, which no table says")
 			}
 		},
 	}
 	for _, key := range remoteKeys {
-		known[key] = func(*tree) { r.no(elsewhere) }
+		known[key] = func(*Tree) { r.no(elsewhere) }
 	}
 	for _, key := range idleKeys {
-		known[key] = func(*tree) {}
+		known[key] = func(*Tree) {}
 	}
 	for _, key := range trustKeys {
-		known[key] = func(n *tree) {
-			t.noted(d, n, n.key, "").become(LeftOut, "its client decides which calls are asked about")
+		known[key] = func(n *Tree) {
+			t.Noted(d, n, n.Key, "").Become(LeftOut, "its client decides which calls are asked about")
 		}
 	}
-	d.members(n, "a server", known)
+	d.Members(n, "a server", known)
 	r.end(n)
 }
 
@@ -94,142 +95,142 @@ func (r *serverReader) no(reason string) {
 }
 
 // enabled reads a switch.
-func (r *serverReader) enabled(n *tree, on bool) {
-	if n.kind != 't' && n.kind != 'f' {
-		r.d.wrong(n, "%s is neither true nor false", n.key)
+func (r *serverReader) enabled(n *Tree, on bool) {
+	if n.Kind != 't' && n.Kind != 'f' {
+		r.d.Wrong(n, "%s is neither true nor false", n.Key)
 	}
 	if !on {
 		r.no("it is disabled")
 	}
 }
 
-func (r *serverReader) confined(n *tree) {
-	if n.kind == 't' {
+func (r *serverReader) confined(n *Tree) {
+	if n.Kind == 't' {
 		r.no("its client confines it by rules of its own; write them into its table")
 	}
 }
 
 // command reads a command: a text, opencode's list with the arguments, or Zed's table.
-func (r *serverReader) command(n *tree) {
-	switch n.kind {
+func (r *serverReader) command(n *Tree) {
+	switch n.Kind {
 	case '"':
-		r.s.program = n.text
+		r.s.program = n.Text
 	case '[':
 		words := r.texts(n)
 		if len(words) > 0 {
-			r.s.program, r.s.args = words[0].text, nil
+			r.s.program, r.s.args = words[0].Text, nil
 			for _, w := range words[1:] {
-				r.s.args = append(r.s.args, w.text)
+				r.s.args = append(r.s.args, w.Text)
 			}
 		}
 	case '{':
-		r.d.members(n, "a command", map[string]func(*tree){"path": r.command, "args": r.args, "env": r.variables})
+		r.d.Members(n, "a command", map[string]func(*Tree){"path": r.command, "args": r.args, "env": r.variables})
 		return
 	}
 	if r.s.program == "" {
-		r.d.wrong(n, "the command of a server is no text")
+		r.d.Wrong(n, "the command of a server is no text")
 	}
 }
 
-func (r *serverReader) args(n *tree) {
+func (r *serverReader) args(n *Tree) {
 	for _, w := range r.texts(n) {
-		r.s.args = append(r.s.args, w.text)
+		r.s.args = append(r.s.args, w.Text)
 	}
 }
 
 // texts are the elements of a list of texts.
-func (r *serverReader) texts(n *tree) []*tree {
-	if n.kind != '[' || slices.ContainsFunc(n.items, func(e *tree) bool { return e.kind != '"' }) {
-		r.d.wrong(n, "%s is no list of texts", n.key)
+func (r *serverReader) texts(n *Tree) []*Tree {
+	if n.Kind != '[' || slices.ContainsFunc(n.Items, func(e *Tree) bool { return e.Kind != '"' }) {
+		r.d.Wrong(n, "%s is no list of texts", n.Key)
 		return nil
 	}
-	return n.items
+	return n.Items
 }
 
 // variables are the names that a server gets. Values stay where they are.
-func (r *serverReader) variables(n *tree) {
-	if n.kind != '{' {
-		if n.kind != 0 || n.text != "" { // null
-			r.d.wrong(n, "env is no object")
+func (r *serverReader) variables(n *Tree) {
+	if n.Kind != '{' {
+		if n.Kind != 0 || n.Text != "" { // null
+			r.d.Wrong(n, "env is no object")
 		}
 		return
 	}
-	for _, item := range n.items {
-		r.variable(item, item.key, "the name is forwarded; its value is not copied: set it where accessc is started")
+	for _, item := range n.Items {
+		r.variable(item, item.Key, "the name is forwarded; its value is not copied: set it where accessc is started")
 	}
 }
 
 // forwarded are the names of variables that a server has from its client.
-func (r *serverReader) forwarded(n *tree) {
-	for _, w := range n.items {
+func (r *serverReader) forwarded(n *Tree) {
+	for _, w := range n.Items {
 		name := w
-		if w.kind == '{' {
-			name = w.member("name")
+		if w.Kind == '{' {
+			name = w.Member("name")
 		}
-		if n.kind != '[' || name == nil || name.kind != '"' {
-			r.d.wrong(n, "%s is no list of names", n.key)
+		if n.Kind != '[' || name == nil || name.Kind != '"' {
+			r.d.Wrong(n, "%s is no list of names", n.Key)
 			return
 		}
-		r.variable(w, name.text, "the name is forwarded")
+		r.variable(w, name.Text, "the name is forwarded")
 	}
 }
 
-func (r *serverReader) variable(n *tree, name, how string) {
-	e := r.t.noted(r.d, n, "env", name)
-	if !variable.Get().MatchString(name) {
-		e.become(LeftOut, "no variable is called so")
+func (r *serverReader) variable(n *Tree, name, how string) {
+	e := r.t.Noted(r.d, n, "env", name)
+	if !Variable.Get().MatchString(name) {
+		e.Become(LeftOut, "no variable is called so")
 		return
 	}
 	if !slices.Contains(r.s.env, name) {
 		r.s.env = append(r.s.env, name)
 	}
-	e.become(Narrowed, "%s", how)
+	e.Become(Narrowed, "%s", how)
 }
 
 // only reads the names of the tools that alone may be called, and without those that may not.
-func (r *serverReader) only(n *tree) {
+func (r *serverReader) only(n *Tree) {
 	names := r.texts(n)
-	if len(names) == 1 && names[0].text == "*" {
+	if len(names) == 1 && names[0].Text == "*" {
 		return
 	}
-	e := r.t.noted(r.d, n, n.key, "")
-	e.become(Carried, "the tools of servers.%s that have an entry", r.s.name)
+	e := r.t.Noted(r.d, n, n.Key, "")
+	e.Become(Carried, "the tools of servers.%s that have an entry", r.s.name)
 	r.list.only = e
 	for _, item := range names {
-		r.list.permit(item.text, r.t.noted(r.d, item, n.key, item.text))
+		r.list.Permit(item.Text, r.t.Noted(r.d, item, n.Key, item.Text))
 	}
 }
 
-func (r *serverReader) without(n *tree) {
+func (r *serverReader) without(n *Tree) {
 	for _, item := range r.texts(n) {
-		name, _, _ := strings.Cut(item.text, "(") // of a part of the calls, all
-		r.list.refuse(name, false, r.t.noted(r.d, item, n.key, item.text))
+		name, _, _ := strings.Cut(item.Text, "(") // of a part of the calls, all
+		r.list.Refuse(name, false, r.t.Noted(r.d, item, n.Key, item.Text))
 	}
 }
 
 // tools are names, or tables of Codex by name.
-func (r *serverReader) tools(n *tree) {
-	if n.kind == '[' {
+func (r *serverReader) tools(n *Tree) {
+	if n.Kind == '[' {
 		r.only(n)
 		return
 	}
-	for _, item := range n.items {
-		mode := item.member("approval_mode")
-		if mode != nil && mode.text != "auto" && mode.text != "approve" {
-			r.list.refuse(item.key, true, r.t.noted(r.d, item, "tools", item.key))
+	for _, item := range n.Items {
+		mode := item.Member("approval_mode")
+		if mode != nil && mode.Text != "auto" && mode.Text != "approve" {
+			r.list.Refuse(item.Key, true, r.t.Noted(r.d, item, "tools", item.Key))
 		}
 	}
 }
 
 // end adds the server to the draft, or leaves it out.
-func (r *serverReader) end(n *tree) {
+func (r *serverReader) end(n *Tree) {
 	all := append([]string{r.s.program}, r.s.args...)
-	invisible := func(w string) bool { return !clean(w) && w != "" }
+	invisible := func(w string) bool { return !Clean(w) && w != "" }
 	filled := func(w string) bool {
 		return strings.Contains(w, "${") || strings.Contains(w, "{{") || strings.Contains(w, "{env:")
 	}
 	switch {
-	case r.why == "" && r.s.program == "" && n.member("source") != nil && n.member("command") == nil:
+	case r.why == "" && r.s.program == "" && n.Member("source") != nil && n.Member("command") == nil:
 		r.no("an extension of the editor starts it")
 	case r.why == "" && r.s.program == "":
 		r.no("it has no command")
@@ -239,28 +240,28 @@ func (r *serverReader) end(n *tree) {
 		r.no("its command has characters that are not visible")
 	case secrets(all):
 		r.no("an argument looks like a secret; have the server read it from a variable")
-	case slices.ContainsFunc(r.t.draft.servers, func(o server) bool { return o.name == r.s.name }):
-		r.d.wrong(n, "two servers would be called %s", r.s.name)
+	case slices.ContainsFunc(r.t.Draft.servers, func(o server) bool { return o.name == r.s.name }):
+		r.d.Wrong(n, "two servers would be called %s", r.s.name)
 	}
 	if why := adopt.Daemon(all); r.why == "" && why != "" {
 		r.no("it " + why)
 	}
 	if r.why != "" {
-		r.e.become(LeftOut, "%s", r.why)
+		r.e.Become(LeftOut, "%s", r.why)
 		for _, about := range r.list.entries() {
-			about.become(LeftOut, "its server is left out")
+			about.Become(LeftOut, "its server is left out")
 		}
 		return
 	}
-	r.s.from = r.e.from()
+	r.s.from = r.e.From()
 	r.t.needs(&r.s, r.e)
-	r.t.draft.servers = append(r.t.draft.servers, r.s)
-	r.t.lists = append(r.t.lists, r.list)
+	r.t.Draft.servers = append(r.t.Draft.servers, r.s)
+	r.t.Lists = append(r.t.Lists, r.list)
 }
 
 // needs has the table of a server say what accessc adopt would: the registry that it is downloaded from, and the places
 // among its arguments. See decision D437.
-func (t *translation) needs(s *server, e *Entry) {
+func (t *Translation) needs(s *server, e *Entry) {
 	var c adopt.Config
 	reserved := t.req.Reserved
 	if reserved == nil {
@@ -270,8 +271,9 @@ func (t *translation) needs(s *server, e *Entry) {
 	if secrets == nil {
 		secrets = func(string) ([]string, bool) { return nil, true }
 	}
-	s.lines = adopt.Server{Policy: s.name, Env: s.env, Command: append([]string{s.program}, s.args...)}.Lines(adopt.Ground{
-		Root: t.host.Dir, Home: t.host.Home, Exists: t.host.Exists, Reserved: reserved, Secrets: secrets,
+	s.lines = adopt.Server{Policy: s.name, Env: s.env,
+		Command: append([]string{s.program}, s.args...)}.Lines(adopt.Ground{
+		Root: t.Host.Dir, Home: t.Host.Home, Exists: t.Host.Exists, Reserved: reserved, Secrets: secrets,
 	}, &c)
 	why := []string{"servers." + s.name + ", confined by its table"}
 	for _, left := range c.Left {
@@ -283,5 +285,5 @@ func (t *translation) needs(s *server, e *Entry) {
 	for _, at := range c.Mount {
 		why = append(why, "no committed rule can name "+at+": accessc mount")
 	}
-	e.become(Narrowed, "%s", strings.Join(why, "; "))
+	e.Become(Narrowed, "%s", strings.Join(why, "; "))
 }

@@ -11,10 +11,10 @@ import (
 
 // toolList are the tools of one server, as settings speak of them.
 type toolList struct {
-	server string
-	// open is the entry that permits all tools, shut the one that stops all, and asks is true where a person would be
+	Server string
+	// Open is the entry that permits all tools, shut the one that stops all, and asks is true where a person would be
 	// asked instead; only is an entry by which no other tool than those permitted may be called.
-	open, shut, only *Entry
+	Open, shut, only *Entry
 	asks             bool
 	permitted        []namedTool
 	stopped          []namedTool
@@ -27,29 +27,31 @@ type namedTool struct {
 	entry *Entry
 }
 
-func (l *toolList) permit(name string, e *Entry) {
+// Permit notes a tool that may be called.
+func (l *toolList) Permit(name string, e *Entry) {
 	l.permitted = append(l.permitted, namedTool{name: name, entry: e})
 }
 
-func (l *toolList) refuse(name string, asks bool, e *Entry) {
+// Refuse notes a tool that may not be called, or is asked about.
+func (l *toolList) Refuse(name string, asks bool, e *Entry) {
 	l.stopped = append(l.stopped, namedTool{name, asks, e})
 }
 
-// shutAll stops all tools.
-func (l *toolList) shutAll(asks bool, e *Entry) {
+// ShutAll stops all tools.
+func (l *toolList) ShutAll(asks bool, e *Entry) {
 	if l.shut == nil || l.asks && !asks {
 		l.shut, l.asks = e, asks
 	}
-	e.stopped(asks, "no tool of servers."+l.server+" can be called")
+	e.stopped(asks, "no tool of servers."+l.Server+" can be called")
 }
 
 // stopped sets the fate of an entry that stops something, or has a person asked about it.
 func (e *Entry) stopped(asks bool, what string) {
 	if asks {
-		e.become(Narrowed, "%s: nobody is asked about a call of a server's tool", what)
+		e.Become(Narrowed, "%s: nobody is asked about a call of a server's tool", what)
 		return
 	}
-	e.become(Carried, "%s", what)
+	e.Become(Carried, "%s", what)
 }
 
 // entries are those that name tools.
@@ -78,24 +80,24 @@ func (e toolEntry) write(b *strings.Builder) {
 	}
 }
 
-// listOf is the list of a server, made where there is none.
-func (t *translation) listOf(server string) *toolList {
-	for _, l := range t.lists {
-		if l.server == server {
+// ListOf is the list of a server, made where there is none.
+func (t *Translation) ListOf(server string) *toolList {
+	for _, l := range t.Lists {
+		if l.Server == server {
 			return l
 		}
 	}
-	l := &toolList{server: server}
-	t.lists = append(t.lists, l)
+	l := &toolList{Server: server}
+	t.Lists = append(t.Lists, l)
 	return l
 }
 
 // toolLists writes the lists of all servers. See decision D437.
-func (t *translation) toolLists() {
-	for _, l := range t.lists {
-		if t.draft.confines && strings.EqualFold(l.server, t.draft.tool) {
+func (t *Translation) toolLists() {
+	for _, l := range t.Lists {
+		if t.Draft.Confines && strings.EqualFold(l.Server, t.Draft.tool) {
 			const clash = "a server is called %s, as the tool is: --tool gives that another name"
-			t.faults = append(t.faults, fmt.Errorf(clash, l.server))
+			t.Faults = append(t.Faults, fmt.Errorf(clash, l.Server))
 		}
 		l.settle(t)
 	}
@@ -103,48 +105,48 @@ func (t *translation) toolLists() {
 
 // settle writes the entries of a server. Once there is one, no other tool of the server can be called, so a stopped
 // tool needs none; it has one, since whoever adds entries later would not know that the settings stop it.
-func (l *toolList) settle(t *translation) {
+func (l *toolList) settle(t *Translation) {
 	var may []namedTool
 	for _, tool := range l.permitted {
 		switch why := unnamable(tool.name); {
 		case l.shut != nil || l.stops(tool.name):
-			tool.entry.become(LeftOut, "another entry stops it, or asks about it")
+			tool.entry.Become(LeftOut, "another entry stops it, or asks about it")
 		case why != "":
-			tool.entry.become(LeftOut, "%s", why)
+			tool.entry.Become(LeftOut, "%s", why)
 		default:
 			may = append(may, tool)
 		}
 	}
-	if l.open != nil && l.shut == nil && len(l.stopped) == 0 && l.only == nil {
-		for _, e := range append(l.entries(), l.open) {
-			e.become(Carried, "servers.%s: without entries all of its tools can be called", l.server)
+	if l.Open != nil && l.shut == nil && len(l.stopped) == 0 && l.only == nil {
+		for _, e := range append(l.entries(), l.Open) {
+			e.Become(Carried, "servers.%s: without entries all of its tools can be called", l.Server)
 		}
 		return
 	}
-	if l.open != nil {
-		l.open.become(LeftOut, "another entry stops a tool of it, and then only tools with an entry can be called")
+	if l.Open != nil {
+		l.Open.Become(LeftOut, "another entry stops a tool of it, and then only tools with an entry can be called")
 	}
 	for _, tool := range may {
-		e := t.toolEntry(l.server, tool, false)
-		tool.entry.become(Carried, "tools.%s", e.name)
+		e := t.toolEntry(l.Server, tool, false)
+		tool.entry.Become(Carried, "tools.%s", e.name)
 	}
-	rest := "; other tools of servers." + l.server + " need an entry"
+	rest := "; other tools of servers." + l.Server + " need an entry"
 	for _, tool := range l.stopped {
-		what := "servers." + l.server + " has no entry for it" + rest
+		what := "servers." + l.Server + " has no entry for it" + rest
 		if l.shut == nil && unnamable(tool.name) == "" {
-			what = "tools." + t.toolEntry(l.server, tool, true).name + rest
+			what = "tools." + t.toolEntry(l.Server, tool, true).name + rest
 		}
 		tool.entry.stopped(tool.asks, what)
 	}
-	ours := func(e toolEntry) bool { return strings.HasPrefix(e.source, sourceOf(l.server, "")) }
-	any := slices.ContainsFunc(t.draft.tools, ours)
+	ours := func(e toolEntry) bool { return strings.HasPrefix(e.source, sourceOf(l.Server, "")) }
+	any := slices.ContainsFunc(t.Draft.tools, ours)
 	switch {
 	case l.shut != nil:
-		t.draft.shut = append(t.draft.shut, shutServer{l.server, l.shut.from()})
+		t.Draft.shut = append(t.Draft.shut, shutServer{l.Server, l.shut.From()})
 	case !any && len(l.stopped) > 0:
-		t.draft.shut = append(t.draft.shut, shutServer{l.server, l.stopped[0].entry.from()})
+		t.Draft.shut = append(t.Draft.shut, shutServer{l.Server, l.stopped[0].entry.From()})
 	case !any && l.only != nil:
-		t.draft.shut = append(t.draft.shut, shutServer{l.server, l.only.from()})
+		t.Draft.shut = append(t.Draft.shut, shutServer{l.Server, l.only.From()})
 	}
 }
 
@@ -158,33 +160,33 @@ func (s shutServer) write(b *strings.Builder) {
 func sourceOf(server, tool string) string { return "mcp." + server + "." + tool }
 
 // toolEntry adds the entry of a tool to the draft.
-func (t *translation) toolEntry(server string, tool namedTool, forbidden bool) toolEntry {
-	e := toolEntry{source: sourceOf(server, tool.name), forbidden: forbidden, from: tool.entry.from()}
-	for _, had := range t.draft.tools {
+func (t *Translation) toolEntry(server string, tool namedTool, forbidden bool) toolEntry {
+	e := toolEntry{source: sourceOf(server, tool.name), forbidden: forbidden, from: tool.entry.From()}
+	for _, had := range t.Draft.tools {
 		if had.source == e.source {
 			return had
 		}
 	}
 	base := compiler.ServerName(server + "_" + tool.name)
 	taken := func(name string) bool {
-		return strings.EqualFold(name, t.draft.tool) ||
-			slices.ContainsFunc(t.lists, func(l *toolList) bool { return strings.EqualFold(name, l.server) }) ||
-			slices.ContainsFunc(t.draft.tools, func(o toolEntry) bool { return strings.EqualFold(name, o.name) })
+		return strings.EqualFold(name, t.Draft.tool) ||
+			slices.ContainsFunc(t.Lists, func(l *toolList) bool { return strings.EqualFold(name, l.Server) }) ||
+			slices.ContainsFunc(t.Draft.tools, func(o toolEntry) bool { return strings.EqualFold(name, o.name) })
 	}
 	for e.name = base; taken(e.name); {
 		e.name += "_"
 	}
-	t.draft.tools = append(t.draft.tools, e)
+	t.Draft.tools = append(t.Draft.tools, e)
 	return e
 }
 
 // stops reports whether an entry stops a tool.
 func (l *toolList) stops(name string) bool {
-	return slices.ContainsFunc(l.stopped, func(s namedTool) bool { return starred(s.name, name) })
+	return slices.ContainsFunc(l.stopped, func(s namedTool) bool { return Starred(s.name, name) })
 }
 
-// starred reports whether a name fits one with stars, each of which stands for any text.
-func starred(pattern, name string) bool {
+// Starred reports whether a name fits one with stars, each of which stands for any text.
+func Starred(pattern, name string) bool {
 	begin, rest, star := strings.Cut(pattern, "*")
 	if !star {
 		return pattern == name
@@ -193,7 +195,7 @@ func starred(pattern, name string) bool {
 		return false
 	}
 	for i := len(begin); i <= len(name); i++ {
-		if starred(rest, name[i:]) {
+		if Starred(rest, name[i:]) {
 			return true
 		}
 	}
@@ -205,7 +207,7 @@ func unnamable(name string) string {
 	switch {
 	case name == "" || strings.ContainsAny(name, "*()"):
 		return "an entry names one tool"
-	case !clean(name) || compiler.BadName(compiler.ServerName("x_"+name)) != "":
+	case !Clean(name) || compiler.BadName(compiler.ServerName("x_"+name)) != "":
 		return "no entry can have this name"
 	}
 	return ""

@@ -1,12 +1,12 @@
-package importer
+package importer_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/agents/registry"
+	"github.com/accessc/accessc/internal/agents/suite"
 )
 
 // clientForms are the parts that the lists have in common.
@@ -53,8 +53,8 @@ var serverLists = []struct{ client, file, format, text string }{
 // each server elsewhere is named. Formats are told apart by keys: several have one file's name.
 func TestServerLists(t *testing.T) {
 	for _, c := range serverLists {
-		w := newWorld(t)
-		res, err := w.run(c.file, clientForms.Replace(c.text), Existing)
+		w := suite.NewWorld(t, registry.Formats()...)
+		res, err := w.Run(c.file, clientForms.Replace(c.text), importer.Existing)
 		if err != nil {
 			t.Errorf("%s: %v", c.client, err)
 			continue
@@ -67,7 +67,7 @@ func TestServerLists(t *testing.T) {
 		}
 		far := !strings.Contains(clientForms.Replace(c.text), "far")
 		for _, e := range res.Entries {
-			far = far || e.Fate == LeftOut && e.Key == "server" && e.Text == "far"
+			far = far || e.Fate == importer.LeftOut && e.Key == "server" && e.Text == "far"
 		}
 		if !far || !strings.HasPrefix(res.Format, c.format+" ") {
 			t.Errorf("%s: %s, %+v", c.client, res.Format, res.Entries)
@@ -92,107 +92,14 @@ func TestToolLists(t *testing.T) {
 		`"tools": {"a": {"approval_mode": "approve"}}`:    "a b c",
 		`"tools": ["a"], "excludeTools": ["nowhere", ""]`: "a",
 	} {
-		w := newWorld(t)
-		res, err := w.refusing("mcp", `{"mcpServers": {"s": {"command": "x", `+list+`}}}`, RefuseDenies)
+		w := suite.NewWorld(t, registry.Formats()...)
+		res, err := w.Refusing("mcp", `{"mcpServers": {"s": {"command": "x", `+list+`}}}`, importer.RefuseDenies)
 		if err != nil {
 			t.Errorf("%s: %v", list, err)
 			continue
 		}
-		if got := called(t, w, res.Text, "s", "a", "b", "c"); got != may {
+		if got := suite.Called(t, w, res.Text, "s", "a", "b", "c"); got != may {
 			t.Errorf("%s: %q may be called, not %q\n%s", list, got, may, res.Text)
 		}
 	}
-}
-
-// called are the tools of a server that a configuration lets be called.
-func called(t *testing.T, w *world, text, server string, tools ...string) string {
-	t.Helper()
-	res, err := compiled(text, w.home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, name := range tools {
-		if callable(res.Program, server, ir.Served(res.Program.Tools, server), name) {
-			out = append(out, name)
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-// TestServerRules: the tools of a server that Claude Code's rules deny or ask about cannot be called, in every
-// spelling; those that they allow can.
-func TestServerRules(t *testing.T) {
-	for _, c := range []struct{ rules, may string }{
-		{`"allow": ["mcp__s"]`, "a b get_x"},
-		{`"allow": ["mcp__s__*"]`, "a b get_x"},
-		{`"allow": ["mcp__s__a"]`, "a"},
-		{`"allow": ["mcp__s__a", "mcp__s"]`, "a b get_x"},
-		{`"allow": ["mcp__s__get_*", "mcp__s__a"]`, "a"},
-		{`"allow": ["mcp__s__b(x)", "mcp__s__a"]`, "a"},
-		{`"deny": ["mcp__s"]`, ""},
-		{`"deny": ["mcp__s__*"]`, ""},
-		{`"deny": ["mcp__s__a"]`, ""},
-		{`"deny": ["mcp__s__a(x)"], "allow": ["mcp__s"]`, ""},
-		{`"deny": ["mcp__s__a"], "allow": ["mcp__s"]`, ""},
-		{`"deny": ["mcp__s__a"], "allow": ["mcp__s__a", "mcp__s__b"]`, "b"},
-		{`"deny": ["mcp__s__get_*"], "allow": ["mcp__s__get_x", "mcp__s__b"]`, "b"},
-		{`"deny": ["mcp__s__get_*"]`, ""},
-		{`"ask": ["mcp__s"], "allow": ["mcp__s__a"]`, ""},
-		{`"ask": ["mcp__s__a"], "allow": ["mcp__s__b", "mcp__s__a"]`, "b"},
-		{`"deny": ["mcp__*"], "allow": ["mcp__s__a"]`, ""},
-		{`"deny": ["mcp__*__a"], "allow": ["mcp__s__a", "mcp__s__b"]`, "b"},
-		{`"deny": ["mcp__*__a"], "allow": ["mcp__s"]`, ""},
-		{`"defaultMode": "plan", "deny": ["mcp__s__b"], "allow": ["mcp__s__a"]`, ""},
-	} {
-		w := newWorld(t)
-		text := `{"permissions": {` + c.rules + `}}`
-		denies := RefuseDenies
-		if strings.Contains(text, "mcp__*") {
-			if _, err := w.refusing("claude-code", text, denies); err == nil {
-				t.Errorf("%s: a rule is lost in silence", c.rules)
-			}
-			denies = AskDenies
-		}
-		res, err := w.refusing("claude-code", text, denies)
-		if err != nil {
-			t.Errorf("%s: %v", c.rules, err)
-			continue
-		}
-		if got := called(t, w, res.Text, "s", "a", "b", "get_x"); got != c.may {
-			t.Errorf("%s: %q may be called, not %q\n%s", c.rules, got, c.may, res.Text)
-		}
-		for _, e := range res.Entries {
-			if e.Fate == 0 {
-				t.Errorf("%s: %s has no fate", c.rules, e.Text)
-			}
-		}
-	}
-}
-
-// TestServerOfToolsName: a server that is called as the tool is, in either case, stops the import with the way out.
-func TestServerOfToolsName(t *testing.T) {
-	for _, name := range []string{"agent", "Agent"} {
-		_, err := newWorld(t).refusing("claude-code", `{"permissions": {"deny": ["mcp__`+name+`"]}}`, AskDenies)
-		if err == nil || !strings.Contains(err.Error(), "--tool gives that another name") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// TestServerRulesDrawn: the proof finds no random rules about servers whose result would permit more.
-func TestServerRulesDrawn(t *testing.T) {
-	w := newWorld(t)
-	drawn(t, 500, func(r *rand.Rand) error {
-		rule := func() string {
-			return fmt.Sprintf("%q", "mcp__"+pick(r, "s", "s__t", "s-u", "*", "s*")+
-				pick(r, "", "__a", "__b", "__a__b", "__*", "__a*", "__", "__a(x)"))
-		}
-		list := func(n int) string { return "[" + strings.Join(some(r, n, rule), ", ") + "]" }
-		text := fmt.Sprintf(`{"permissions": {"allow": %s, "ask": %s, "deny": %s}}`, list(4), list(2), list(3))
-		if _, err := w.refusing("claude-code", text, AskDenies); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-		return nil
-	})
 }

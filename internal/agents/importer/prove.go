@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/agents/importer/foreign"
+	"github.com/accessc/accessc/internal/agents/foreign"
 	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/ir"
@@ -46,17 +46,20 @@ func (w *wider) Error() string { return w.what }
 // bases are the choices of a base, the widest first.
 var bases = []string{"system", "minimal", "none"}
 
+// prover compares a draft with an evaluation of the settings.
+type prover struct{ *Translation }
+
 // settle chooses the base, compiles the draft and compares it with the settings.
-func (t *translation) settle(out *Result, p foreign.Policy) error {
+func (t prover) settle(out *Result, p foreign.Policy) error {
 	head := "# Imported from " + out.Format + ".\n"
 	var err error
 	for _, base := range bases {
-		t.draft.base = base
-		out.Text = t.draft.text(head)
+		t.Draft.base = base
+		out.Text = t.Draft.text(head)
 		if out.Proof, err = t.prove(out.Text, p); err == nil {
 			if base != bases[0] {
 				e := &Entry{Key: "access.base"}
-				e.become(Narrowed, "%q: the settings deny something that a larger base grants", base)
+				e.Become(Narrowed, "%q: the settings deny something that a larger base grants", base)
 				out.Entries = append(out.Entries, e)
 			}
 			return nil
@@ -69,8 +72,8 @@ func (t *translation) settle(out *Result, p foreign.Policy) error {
 	return fmt.Errorf("nothing was written: %w", err)
 }
 
-// compiled compiles a text by itself.
-func compiled(text, home string) (*compiler.Result, error) {
+// Compiled compiles a text by itself.
+func Compiled(text, home string) (*compiler.Result, error) {
 	dir, err := os.MkdirTemp("", "accessc-import-")
 	if err != nil {
 		return nil, err
@@ -91,16 +94,22 @@ func compiled(text, home string) (*compiler.Result, error) {
 	return res, nil
 }
 
+// Prove compares a text with an evaluation of settings, as an import does: a tool in it may permit no more.
+func Prove(text, tool string, p foreign.Policy, host foreign.Host) (Proof, error) {
+	t := prover{&Translation{req: &Request{}, Host: host, Draft: draft{tool: tool, Ruleset: tool, Confines: true}}}
+	return t.prove(text, p)
+}
+
 // prove compiles a text and asks it, and the settings, about one question of every class.
 // See decision D195.
-func (t *translation) prove(text string, p foreign.Policy) (Proof, error) {
+func (t prover) prove(text string, p foreign.Policy) (Proof, error) {
 	var out Proof
-	res, err := compiled(text, t.host.Home)
+	res, err := Compiled(text, t.Host.Home)
 	if err != nil {
 		return out, err
 	}
 	for _, tool := range res.Program.Tools {
-		if tool.Name != t.draft.tool || !t.draft.confines {
+		if tool.Name != t.Draft.tool || !t.Draft.Confines {
 			continue
 		}
 		marks := p.Marks()
@@ -108,7 +117,8 @@ func (t *translation) prove(text string, p foreign.Policy) (Proof, error) {
 			if marks.Linux && platform != ir.Linux {
 				continue
 			}
-			c := &check{t: t, view: ir.NewView(tool, platform, ir.Facts{}), policy: p, marks: marks, proof: &out}
+			c := NewCheck(ir.NewView(tool, platform, ir.Facts{}), p, t.Host)
+			c.proof = &out
 			for _, one := range []func() error{c.files, c.hosts, c.vars, c.detailed, c.starts} {
 				if err := one(); err != nil {
 					return out, err
@@ -129,11 +139,18 @@ func (t *translation) prove(text string, p foreign.Policy) (Proof, error) {
 
 // check compares one view.
 type check struct {
-	t      *translation
+	host   foreign.Host
 	view   *ir.View
 	policy foreign.Policy
 	marks  foreign.Marks
 	proof  *Proof
+	// classes are the examples of names that some lists of patterns tell apart.
+	classes map[string][]string
+}
+
+// NewCheck returns a comparison of a view with an evaluation of settings on a host.
+func NewCheck(view *ir.View, p foreign.Policy, host foreign.Host) *check {
+	return &check{host: host, view: view, policy: p, marks: p.Marks(), proof: &Proof{}, classes: map[string][]string{}}
 }
 
 // files asks about every path that either side names, one below each, one for every way in which a
@@ -165,7 +182,7 @@ func (c *check) files() error {
 	if len(c.marks.Patterns) == 0 {
 		return nil
 	}
-	return filepath.WalkDir(c.t.host.Dir, func(name string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(c.host.Dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.Type()&fs.ModeSymlink != 0 {
 			return nil // the rules are about the target of a link
 		}
@@ -223,23 +240,24 @@ func (c *check) regions(r *ir.Region, out *[]string) {
 func (c *check) absolute(at ir.Location) (string, bool) {
 	switch at.Root.Kind {
 	case ir.Workspace:
-		return path.Join(c.t.host.Dir, at.Path), true
+		return path.Join(c.host.Dir, at.Path), true
 	case ir.System:
 		return "/" + at.Path, true
 	case ir.External:
-		return path.Join(c.t.host.Home, strings.TrimPrefix(at.Root.Name, "~"), at.Path), true
+		return path.Join(c.host.Home, strings.TrimPrefix(at.Root.Name, "~"), at.Path), true
 	case ir.Home, ir.Temp:
 	}
 	return "", false
 }
 
-// location is the inverse of absolute.
-func (c *check) location(abs string) ir.Location {
+// Location is the inverse of absolute.
+func (c *check) Location(abs string) ir.Location {
 	best, length := ir.Sys(strings.TrimPrefix(abs, "/")), 0
 	for _, root := range append(c.view.Roots(), ir.Root{Kind: ir.Workspace}) {
 		dir, ok := c.absolute(ir.Location{Root: root})
 		if ok && root.Kind != ir.System && ir.Within(abs, dir) && len(dir) > length {
-			best, length = ir.Location{Root: root, Path: strings.TrimPrefix(strings.TrimPrefix(abs, dir), "/")}, len(dir)
+			best, length = ir.Location{Root: root, Path: strings.TrimPrefix(strings.TrimPrefix(abs, dir), "/")},
+				len(dir)
 		}
 	}
 	return best
@@ -248,15 +266,16 @@ func (c *check) location(abs string) ir.Location {
 // place asks about a path. One that leads over a symlink is no place of a file. Devices and the kernel's
 // information about processes are no files: every program that confines others makes them anew.
 func (c *check) place(abs string) error {
-	if ir.Within(abs, "/dev") || ir.Within(abs, "/proc") || c.t.host.Follow(abs) != abs {
+	if ir.Within(abs, "/dev") || ir.Within(abs, "/proc") || c.host.Follow(abs) != abs {
 		return nil
 	}
-	at := c.location(abs)
+	at := c.Location(abs)
 	for _, cap := range ir.All.List() {
 		c.proof.Files++
 		// The settings are the slower to ask.
-		if c.view.Decide(ir.Access{Cap: cap, On: ir.Direct(at)}).Allowed() && !permits(c.policy, cap, abs) {
-			return &wider{fmt.Sprintf("the rules would permit to %s %s, and the settings do not", cap, abs), at.Root.Kind == ir.System}
+		if c.view.Decide(ir.Access{Cap: cap, On: ir.Direct(at)}).Allowed() && !Permits(c.policy, cap, abs) {
+			return &wider{fmt.Sprintf("the rules would permit to %s %s, and the settings do not", cap, abs),
+				at.Root.Kind == ir.System}
 		}
 	}
 	return nil
@@ -264,7 +283,8 @@ func (c *check) place(abs string) error {
 
 // hosts asks about every host, scheme and port that either side names, and others.
 func (c *check) hosts() error {
-	hosts := []string{"localhost", "127.0.0.1", "[::1]", "10.0.0.1", "169.254.169.254", "93.184.216.34", "zz-any-name.example"}
+	hosts := []string{"localhost", "127.0.0.1", "[::1]", "10.0.0.1", "169.254.169.254", "93.184.216.34",
+		"zz-any-name.example"}
 	ports := append([]uint16{22, 80, 443, 9}, c.marks.Ports...)
 	names := slices.Clone(c.marks.Hosts)
 	for _, r := range c.view.Tool.Net {
@@ -279,12 +299,12 @@ func (c *check) hosts() error {
 		}
 		hosts = append(hosts, base, "zz."+base, "zz.zz."+base)
 	}
-	for _, h := range without(hosts) {
+	for _, h := range Without(hosts) {
 		host, err := resolve.Host(h)
 		if err != nil {
 			continue // no target is called so
 		}
-		for _, port := range without(ports) {
+		for _, port := range Without(ports) {
 			for _, scheme := range []string{"http", "https", ir.Stream} {
 				c.proof.Hosts++
 				v := c.view.Decide(ir.Connect{To: ir.Endpoint{Scheme: scheme, Host: host, Port: port}})
@@ -313,10 +333,11 @@ func (c *check) vars() error {
 }
 
 // commands compares the command of each server.
-func (t *translation) commands(prog *ir.Program) error {
-	for _, s := range t.draft.servers {
+func (t prover) commands(prog *ir.Program) error {
+	for _, s := range t.Draft.servers {
 		i := slices.IndexFunc(prog.Tools, func(tool *ir.Tool) bool { return tool.Name == s.name })
-		if i < 0 || prog.Tools[i].Command == nil || prog.Tools[i].Command.Program != s.program || !slices.Equal(prog.Tools[i].Command.Args, s.args) {
+		if i < 0 || prog.Tools[i].Command == nil || prog.Tools[i].Command.Program != s.program ||
+			!slices.Equal(prog.Tools[i].Command.Args, s.args) {
 			return fmt.Errorf("server %s would not start as its file says", s.name)
 		}
 	}
@@ -335,27 +356,30 @@ func plainly(line string) string {
 // changesDirectory reports whether a line goes to a directory and does nothing else. A ruleset permits that below its
 // directory without a rule, whatever the settings say. See decision D195.
 func changesDirectory(line string) bool {
-	w := words(plainly(line))
+	w := Words(plainly(line))
 	return len(w) > 0 && w[0] == "cd"
 }
 
 // lines asks a ruleset about examples of command lines and of hosts to fetch from.
-func (t *translation) lines(set *ruleset.Set, p foreign.Policy, out *Proof) error {
+func (t prover) lines(set *ruleset.Set, p foreign.Policy, out *Proof) error {
 	marks := p.Marks()
 	stopper, stops := p.(foreign.Stopper)
-	for _, line := range examples(slices.Concat(t.draft.rules, t.draft.wide), marks.Commands) {
+	for _, line := range examples(slices.Concat(t.Draft.Rules, t.Draft.Wide), marks.Commands) {
 		out.Lines++
-		if stops && stopper.Stops(line) && !changesDirectory(line) && t.unasked(set, line) {
+		if stops && stopper.Stops(line) && !changesDirectory(line) && unasked(set, line) {
 			return &wider{what: fmt.Sprintf("nobody would be asked about %q, and the settings deny it or ask", line)}
 		}
-		if t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && !p.Runs(line) && !p.Runs(plainly(line)) && !changesDirectory(line) {
+		if allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && !p.Runs(line) && !p.Runs(plainly(line)) &&
+			!changesDirectory(line) {
 			return &wider{what: fmt.Sprintf("the ruleset would allow %q, and the settings do not", line)}
 		}
 	}
-	for _, r := range t.draft.rules {
+	for _, r := range t.Draft.Rules {
 		line := strings.Join(r.prefix, " ")
-		if r.allow && line != "" && !(t.allows(set, ruleset.Operation{Command: line, Dir: set.Root}) && t.allows(set, ruleset.Operation{Command: line + " zz", Dir: set.Root})) {
-			r.entry.become(Narrowed, "rulesets.%s; arguments that could run or write something else are asked about", t.draft.ruleset)
+		if r.Allow && line != "" && !(allows(set, ruleset.Operation{Command: line, Dir: set.Root}) &&
+			allows(set, ruleset.Operation{Command: line + " zz", Dir: set.Root})) {
+			r.entry.Become(Narrowed, "rulesets.%s; arguments that could run or write something else are asked about",
+				t.Draft.Ruleset)
 		}
 	}
 	hosts := []string{"zz-any-name.example", "10.0.0.1"}
@@ -365,7 +389,7 @@ func (t *translation) lines(set *ruleset.Set, p foreign.Policy, out *Proof) erro
 	}
 	for _, h := range hosts {
 		out.Hosts++
-		if t.allows(set, ruleset.Operation{Kind: ruleset.Fetch, URL: "https://" + h + "/"}) && !p.Fetches(h) {
+		if allows(set, ruleset.Operation{Kind: ruleset.Fetch, URL: "https://" + h + "/"}) && !p.Fetches(h) {
 			return &wider{what: fmt.Sprintf("the ruleset would allow to fetch from %s, and the settings do not", h)}
 		}
 	}

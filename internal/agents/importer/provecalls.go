@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/accessc/accessc/internal/agents/importer/foreign"
+	"github.com/accessc/accessc/internal/agents/foreign"
 	"github.com/accessc/accessc/ir"
 )
 
 // calls asks about the tools of every server that either side names: those that the settings stop cannot be called, and
 // of a server with entries only tools that the settings permit unasked.
 // See decision D437.
-func (t *translation) calls(prog *ir.Program, p foreign.Policy, out *Proof) error {
+func (t prover) calls(prog *ir.Program, p foreign.Policy, out *Proof) error {
 	caller, ok := p.(foreign.Caller)
 	if !ok {
 		return nil
 	}
 	asked := map[string][]string{}
-	for _, l := range t.lists {
-		asked[l.server] = append(asked[l.server], "zz_any")
+	for _, l := range t.Lists {
+		asked[l.Server] = append(asked[l.Server], "zz_any")
 	}
 	for _, name := range p.Marks().Calls {
 		// The name of a server may have "__" in it.
@@ -38,7 +38,7 @@ func (t *translation) calls(prog *ir.Program, p foreign.Policy, out *Proof) erro
 		}
 		for _, tool := range tools {
 			out.Calls++
-			may := callable(prog, server, served, tool)
+			may := Callable(prog, server, served, tool)
 			if may && caller.StopsCall(server, tool) || may && len(served) > 0 && !caller.Calls(server, tool) {
 				const what = "%s of the server %s could be called, and the settings do not permit it"
 				return &wider{what: fmt.Sprintf(what, tool, server)}
@@ -48,8 +48,8 @@ func (t *translation) calls(prog *ir.Program, p foreign.Policy, out *Proof) erro
 	return nil
 }
 
-// callable reports whether a policy lets a tool of a server be called.
-func callable(prog *ir.Program, server string, served map[string]*ir.Tool, tool string) bool {
+// Callable reports whether a policy lets a tool of a server be called.
+func Callable(prog *ir.Program, server string, served map[string]*ir.Tool, tool string) bool {
 	forbidden := func(t *ir.Tool) bool { return t.Disabled || t.Constraints != nil && t.Constraints.Forbidden }
 	if s, ok := prog.Tool(server); ok && s.Server() && forbidden(s) {
 		return false

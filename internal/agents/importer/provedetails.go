@@ -6,7 +6,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/accessc/accessc/internal/agents/importer/foreign"
+	"github.com/accessc/accessc/internal/agents/foreign"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -24,7 +24,7 @@ func (c *check) detailed() error {
 		}
 	}
 	for _, abs := range c.marks.Paths {
-		if c.location(abs).Root.Kind != ir.System {
+		if c.Location(abs).Root.Kind != ir.System {
 			nodes = append(nodes, abs)
 		}
 	}
@@ -32,12 +32,12 @@ func (c *check) detailed() error {
 	nodes = slices.Compact(nodes)
 	for _, a := range nodes {
 		for _, b := range nodes {
-			if err := c.moves(policy, path.Join(a, "zz-from"), path.Join(b, "zz-to")); err != nil {
+			if err := c.Moves(policy, path.Join(a, "zz-from"), path.Join(b, "zz-to")); err != nil {
 				return err
 			}
 		}
 	}
-	return c.listens(policy)
+	return c.Listens(policy)
 }
 
 // starts asks about every program that the settings name.
@@ -55,9 +55,9 @@ func (c *check) starts() error {
 	return nil
 }
 
-// moves asks about a file, a directory and a hard link.
-func (c *check) moves(policy foreign.Detailed, from, to string) error {
-	src, dst := ir.Direct(c.location(from)), ir.Direct(c.location(to))
+// Moves asks about a file, a directory and a hard link.
+func (c *check) Moves(policy foreign.Detailed, from, to string) error {
+	src, dst := ir.Direct(c.Location(from)), ir.Direct(c.Location(to))
 	for _, one := range []struct {
 		what string
 		op   ir.Operation
@@ -69,21 +69,22 @@ func (c *check) moves(policy foreign.Detailed, from, to string) error {
 	} {
 		c.proof.Files++
 		if c.view.Decide(one.op).Allowed() && !policy.Moves(from, to, one.dir) {
-			return &wider{what: fmt.Sprintf("the rules would permit to %s %s to %s, and the settings do not", one.what, from, to)}
+			return &wider{what: fmt.Sprintf("the rules would permit to %s %s to %s, and the settings do not", one.what,
+				from, to)}
 		}
 	}
 	return nil
 }
 
-// listens asks about every port that either side names, also whether the tool may connect there.
-func (c *check) listens(policy foreign.Detailed) error {
+// Listens asks about every port that either side names, also whether the tool may connect there.
+func (c *check) Listens(policy foreign.Detailed) error {
 	ports := append([]uint16{0, 9, 80, 8080, 65535}, c.marks.Ports...)
 	for _, r := range c.view.Tool.Net {
 		ports = append(ports, r.Port)
 	}
 	for _, addr := range []string{"127.0.0.1", "0.0.0.0", "10.0.0.1"} {
 		host := ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr(addr)}
-		for _, port := range without(ports) {
+		for _, port := range Without(ports) {
 			c.proof.Hosts++
 			if c.view.Decide(ir.Listen{Host: host, Port: port}).Allowed() && !policy.Listens(port) {
 				return &wider{what: fmt.Sprintf("the rules would permit to listen at %s port %d, and the settings do not", addr, port)}
@@ -97,8 +98,8 @@ func (c *check) listens(policy foreign.Detailed) error {
 	return nil
 }
 
-// permits asks a policy about a capability on a place.
-func permits(p foreign.Policy, cap ir.Capability, abs string) bool {
+// Permits asks a policy about a capability on a place.
+func Permits(p foreign.Policy, cap ir.Capability, abs string) bool {
 	switch detailed, ok := p.(foreign.Detailed); {
 	case ok:
 		return detailed.Permits(cap.String(), abs)

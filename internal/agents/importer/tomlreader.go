@@ -8,17 +8,17 @@ import (
 	"github.com/accessc/accessc/internal/text/suggest"
 )
 
-// tomlReader reads the tables of a document.
-type tomlReader struct {
-	t *translation
-	d *document
+// TOMLReader reads the tables of a document.
+type TOMLReader struct {
+	T *Translation
+	D *Document
 }
 
-// tables are the keys that a table may have, each with its reader.
-type tables map[string]func(*source.Entry)
+// Tables are the keys that a table may have, each with its reader.
+type Tables map[string]func(*source.Entry)
 
-// table reads the keys of a table.
-func (r *tomlReader) table(n *source.Table, what string, known tables) {
+// Table reads the keys of a table.
+func (r *TOMLReader) Table(n *source.Table, what string, known Tables) {
 	for i := range n.Entries {
 		e := &n.Entries[i]
 		if read, ok := known[e.Key]; ok {
@@ -34,33 +34,35 @@ func (r *tomlReader) table(n *source.Table, what string, known tables) {
 		if hint != "" {
 			hint = "; " + hint
 		}
-		r.wrong(e, "no key of %s in %s%s", what, r.d.version, hint)
+		r.Wrong(e, "no key of %s in %s%s", what, r.D.Version, hint)
 	}
 }
 
-func (r *tomlReader) wrong(e *source.Entry, format string, args ...any) {
-	r.d.faults = append(r.d.faults, &fault{e.At.String() + ": " + e.Key + ": " + fmt.Sprintf(format, args...)})
+// Wrong notes a mistake in the value of a key.
+func (r *TOMLReader) Wrong(e *source.Entry, format string, args ...any) {
+	r.D.Faults = append(r.D.Faults, &Fault{e.At.String() + ": " + e.Key + ": " + fmt.Sprintf(format, args...)})
 }
 
-// array is the elements of a list of texts.
-func (r *tomlReader) array(e *source.Entry) []*source.Value {
-	if e.Value.Kind != source.ArrayKind || slices.ContainsFunc(e.Value.Array, func(v *source.Value) bool { return v.Kind != source.StringKind }) {
-		r.wrong(e, "expected a list of texts")
+// Array is the elements of a list of texts.
+func (r *TOMLReader) Array(e *source.Entry) []*source.Value {
+	if e.Value.Kind != source.ArrayKind ||
+		slices.ContainsFunc(e.Value.Array, func(v *source.Value) bool { return v.Kind != source.StringKind }) {
+		r.Wrong(e, "expected a list of texts")
 	}
 	return e.Value.Array
 }
 
-// truth is true or false.
-func (r *tomlReader) truth(e *source.Entry) bool {
+// Truth is true or false.
+func (r *TOMLReader) Truth(e *source.Entry) bool {
 	if e.Value.Kind != source.BoolKind {
-		r.wrong(e, "expected true or false")
+		r.Wrong(e, "expected true or false")
 	}
 	return e.Value.Bool
 }
 
-// add notes an entry.
-func (r *tomlReader) add(e *source.Entry, key, text string) *Entry {
+// Add notes an entry.
+func (r *TOMLReader) Add(e *source.Entry, key, text string) *Entry {
 	out := &Entry{File: e.At.File, Line: e.At.Line, Col: e.At.Col, Key: key, Text: text}
-	r.t.entries = append(r.t.entries, out)
+	r.T.Entries = append(r.T.Entries, out)
 	return out
 }

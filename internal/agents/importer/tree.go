@@ -12,122 +12,125 @@ import (
 	"github.com/accessc/accessc/internal/text/suggest"
 )
 
-// tree is a value of a document that is JSON or TOML.
-type tree struct {
-	// kind is '{', '[', '"', '0' for a whole number, 't', 'f', and 0 for another value.
-	kind      byte
-	key, text string
-	items     []*tree
-	line, col int
+// Tree is a value of a document that is JSON or TOML.
+type Tree struct {
+	// Kind is '{', '[', '"', '0' for a whole number, 't', 'f', and 0 for another value.
+	Kind      byte
+	Key, Text string
+	Items     []*Tree
+	Line, Col int
 }
 
-// tree reads a document: JSON where it begins with a brace, which no TOML does.
-func (d *document) tree() (*tree, error) {
-	if bytes.HasPrefix(bytes.TrimLeft(d.text, " \t\r\n"), []byte("{")) {
-		root, err := jsonc.Parse(d.text)
+// Tree reads a document: JSON where it begins with a brace, which no TOML does.
+func (d *Document) Tree() (*Tree, error) {
+	if bytes.HasPrefix(bytes.TrimLeft(d.Text, " \t\r\n"), []byte("{")) {
+		root, err := jsonc.Parse(d.Text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.name, err)
+			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}
-		return d.fromJSON(root), nil
+		return d.FromJSON(root), nil
 	}
-	root, wrong := source.Parse(d.name, d.text)
+	root, wrong := source.Parse(d.Name, d.Text)
 	if wrong != nil {
-		return nil, &fault{wrong.At.String() + ": " + wrong.Message}
+		return nil, &Fault{wrong.At.String() + ": " + wrong.Message}
 	}
-	return fromTOML(&source.Entry{Value: &source.Value{Kind: source.TableKind, Table: root}}), nil
+	return FromTOML(&source.Entry{Value: &source.Value{Kind: source.TableKind, Table: root}}), nil
 }
 
-func (d *document) fromJSON(n *jsonc.Node) *tree {
-	out := &tree{kind: n.Kind, key: n.Key, text: n.String()}
-	out.line, out.col = d.place(n.Begin)
+// FromJSON returns a value of JSON as a tree.
+func (d *Document) FromJSON(n *jsonc.Node) *Tree {
+	out := &Tree{Kind: n.Kind, Key: n.Key, Text: n.String()}
+	out.Line, out.Col = d.place(n.Begin)
 	if !bytes.ContainsRune([]byte(`{["tf`), rune(n.Kind)) {
 		var number json.Number
-		if out.kind = 0; n.Decode(&number) == nil {
+		if out.Kind = 0; n.Decode(&number) == nil {
 			if _, err := number.Int64(); err == nil {
-				out.kind, out.text = '0', number.String()
+				out.Kind, out.Text = '0', number.String()
 			}
 		}
 	}
 	for _, item := range n.Items {
-		out.items = append(out.items, d.fromJSON(item))
+		out.Items = append(out.Items, d.FromJSON(item))
 	}
 	return out
 }
 
-func fromTOML(e *source.Entry) *tree {
+// FromTOML returns the value of a key of TOML as a tree.
+func FromTOML(e *source.Entry) *Tree {
 	v := e.Value
-	out := &tree{key: e.Key, text: v.Text, line: e.At.Line, col: e.At.Col}
+	out := &Tree{Key: e.Key, Text: v.Text, Line: e.At.Line, Col: e.At.Col}
 	switch v.Kind {
 	case source.TableKind:
-		out.kind = '{'
+		out.Kind = '{'
 		for i := range v.Table.Entries {
-			out.items = append(out.items, fromTOML(&v.Table.Entries[i]))
+			out.Items = append(out.Items, FromTOML(&v.Table.Entries[i]))
 		}
 	case source.ArrayKind:
-		out.kind = '['
+		out.Kind = '['
 		for _, item := range v.Array {
-			out.items = append(out.items, fromTOML(&source.Entry{At: item.At, Value: item}))
+			out.Items = append(out.Items, FromTOML(&source.Entry{At: item.At, Value: item}))
 		}
 	case source.StringKind:
-		out.kind = '"'
+		out.Kind = '"'
 	case source.IntegerKind:
-		out.kind, out.text = '0', fmt.Sprint(v.Int)
+		out.Kind, out.Text = '0', fmt.Sprint(v.Int)
 	case source.BoolKind:
-		if out.kind = 'f'; v.Bool {
-			out.kind = 't'
+		if out.Kind = 'f'; v.Bool {
+			out.Kind = 't'
 		}
 	case source.FloatKind, source.TimeKind:
 	}
 	return out
 }
 
-// wrong notes a mistake at a value.
-func (d *document) wrong(n *tree, format string, args ...any) {
-	d.faults = append(d.faults, &fault{fmt.Sprintf("%s:%d:%d: ", d.name, n.line, n.col) + fmt.Sprintf(format, args...)})
+// Wrong notes a mistake at a value.
+func (d *Document) Wrong(n *Tree, format string, args ...any) {
+	d.Faults = append(d.Faults, &Fault{fmt.Sprintf("%s:%d:%d: ", d.Name, n.Line, n.Col) + fmt.Sprintf(format, args...)})
 }
 
-// members reads the members of an object. An unknown one is a mistake. See decision D197.
-func (d *document) members(n *tree, what string, known map[string]func(*tree)) {
-	if n.kind != '{' {
-		d.wrong(n, "%s is no object", what)
+// Members reads the members of an object. An unknown one is a mistake. See decision D197.
+func (d *Document) Members(n *Tree, what string, known map[string]func(*Tree)) {
+	if n.Kind != '{' {
+		d.Wrong(n, "%s is no object", what)
 		return
 	}
-	for _, item := range n.items {
-		if read, ok := known[item.key]; ok {
+	for _, item := range n.Items {
+		if read, ok := known[item.Key]; ok {
 			read(item)
 			continue
 		}
-		hint := suggest.Hint(item.key, slices.Sorted(maps.Keys(known)))
+		hint := suggest.Hint(item.Key, slices.Sorted(maps.Keys(known)))
 		if hint != "" {
 			hint = "; " + hint
 		}
-		d.wrong(item, "%q is no key of %s in %s%s", item.key, what, d.version, hint)
+		d.Wrong(item, "%q is no key of %s in %s%s", item.Key, what, d.Version, hint)
 	}
 }
 
-// elements are those of a list that has some, all of one kind.
-func (d *document) elements(n *tree, what string, kind byte) []*tree {
-	if n.kind != '[' || len(n.items) == 0 || slices.ContainsFunc(n.items, func(e *tree) bool { return e.kind != kind }) {
-		d.wrong(n, "expected a list of %s, and at least one", what)
+// Elements are those of a list that has some, all of one kind.
+func (d *Document) Elements(n *Tree, what string, kind byte) []*Tree {
+	if n.Kind != '[' || len(n.Items) == 0 ||
+		slices.ContainsFunc(n.Items, func(e *Tree) bool { return e.Kind != kind }) {
+		d.Wrong(n, "expected a list of %s, and at least one", what)
 		return nil
 	}
-	return n.items
+	return n.Items
 }
 
-// noted notes an entry.
-func (t *translation) noted(d *document, n *tree, key, text string) *Entry {
-	e := &Entry{File: d.name, Line: n.line, Col: n.col, Key: key, Text: text}
-	t.entries = append(t.entries, e)
+// Noted notes an entry.
+func (t *Translation) Noted(d *Document, n *Tree, key, text string) *Entry {
+	e := &Entry{File: d.Name, Line: n.Line, Col: n.Col, Key: key, Text: text}
+	t.Entries = append(t.Entries, e)
 	return e
 }
 
-// member is the member of a name, nil without one.
-func (n *tree) member(key string) *tree {
-	if n == nil || n.kind != '{' {
+// Member is the member of a name, nil without one.
+func (n *Tree) Member(key string) *Tree {
+	if n == nil || n.Kind != '{' {
 		return nil
 	}
-	for _, item := range n.items {
-		if item.key == key {
+	for _, item := range n.Items {
+		if item.Key == key {
 			return item
 		}
 	}

@@ -5,45 +5,9 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/usage"
-	"github.com/accessc/accessc/ir"
 )
-
-// Select turns words of --target into backends, and returns the words that name none. The Context goes with every choice
-// of a system, since every tool gets a Context.
-func Select(targets []string) (out []backends.Backend, unknown []string) {
-	for _, t := range targets {
-		p, isPlatform := ir.ParsePlatform(t)
-		known := false
-		for _, b := range registry.Every {
-			optional := slices.Contains(registry.Optional, b)
-			if t != b.Name() && (optional || t != "all" && (!isPlatform || b.Platform() != p && b.Platform() != 0)) {
-				continue
-			}
-			if known = true; !slices.Contains(out, b) {
-				out = append(out, b)
-			}
-		}
-		if !known {
-			unknown = append(unknown, t)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b backends.Backend) int {
-		return slices.Index(registry.Every, a) - slices.Index(registry.Every, b)
-	})
-	return out, unknown
-}
-
-// Names are the names of all backends.
-func Names() []string {
-	var names []string
-	for _, b := range registry.Every {
-		names = append(names, b.Name())
-	}
-	return names
-}
 
 // Here leaves of the selected backends those of this host's system, for which a resolved build is: there "all" is the
 // host's own system.

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/landlockconfig"
-	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/agents/landlockconfig"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/ir"
 )

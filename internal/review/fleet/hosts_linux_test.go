@@ -8,7 +8,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/ir"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/ir"
 )

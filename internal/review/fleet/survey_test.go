@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/review/fleet"
 	"github.com/accessc/accessc/ir"

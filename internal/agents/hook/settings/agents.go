@@ -3,56 +3,104 @@ package settings
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 
 	"github.com/accessc/accessc/internal/agents/hook"
 )
 
-// Agent is an agent whose settings are known.
+// Agent is an agent whose settings are known. The version of each that its files were looked up for is that of its
+// hooks.
 type Agent struct {
 	*hook.Agent
-	// home is the directory of settings in the user's home, project the one in a workspace. A
+	// Home is the directory of settings in the user's home, project the one in a workspace. A
 	// variable names another place than home, below which the directory is under.
-	home, variable, under, project string
-	file                           string
-	// events are the events that hooks are for.
-	events []event
-	// grouped is true where hooks stand in groups that have a matcher.
-	grouped bool
-	// version is the number that the document must have, 0 for none.
-	version int
-	// handler is the hook itself for an event.
-	handler func(e Entry, words []string, ev event) handler
-	// plugin is true where the hook is a program.
-	plugin bool
-	// step is the user's task after an installation, empty for none.
-	step string
-	// box is the user's choice between the agent's own sandbox and accessc's, empty without any.
-	box string
-	// program is the agent's own.
-	program string
+	Home, Variable, Under, Project string
+	// File is the file that has the hooks, in the directory.
+	File string
+	// Events are the events that hooks are for.
+	Events []Event
+	// Grouped is true where hooks stand in groups that have a matcher.
+	Grouped bool
+	// Version is the number that the document must have, 0 for none.
+	Version int
+	// Handler is the hook itself for an event.
+	Handler func(e Entry, words []string, ev Event) Handler
+	// Plugin is the text of the hook where that is a program, with COMMAND and LIMIT in it.
+	Plugin []byte
+	// Step is the user's task after an installation, empty for none.
+	Step string
+	// Box is the user's choice between the agent's own sandbox and accessc's, empty without any, and boxed the setting
+	// that switches that sandbox on.
+	Box   string
+	Boxed Toggle
+	// Program is the agent's own.
+	Program string
+
+	// ManagedDir is the directory of the settings that administrators make; managed, user and projects are the files of
+	// settings that the agent reads there, in the user's directory, and in a workspace.
+	ManagedDir                            Systems
+	ManagedFiles, UserFiles, ProjectFiles []string
+	// Toggles are settings that switch the hook off or have the agent ask for nothing, envs are such variables.
+	Toggles  []Toggle
+	Switches []string
+	// CommandKeys are settings whose value is a command that the agent starts by itself, plugins those that name
+	// plugins,
+	// and sets is the setting that sets variables.
+	CommandKeys, PluginKeys []string
+	VariablesKey            string
+	// Heads are the texts beside settings whose head may have hooks, variables those that set variables.
+	Heads, VariableFiles []string
+	// Untrusted is why the agent does not run a hook, by the state of its hooks under TrustKey in its configuration and the
+	// hook's file, event and place there; empty for a hook that it runs. It is nil where the agent keeps no such state.
+	Untrusted func(state map[string]any, path, event string, group, at int) string
+	TrustKey  string
+	// Borrows is another agent whose hooks in a workspace the agent runs as well, in the user's settings if all is
+	// true.
+	Borrows *Borrowed
+	// NotHeld are the actions and cases that the hook does not hold.
+	NotHeld []string
+	// Since are the first versions that obey a part of the entry, and the fault of earlier ones.
+	Since []Since
+	// Sample writes an event about a command, and one about an action that no policy refuses, whose name is harmless.
+	Sample   func(dir, command string) (refused, passed []byte)
+	Harmless string
 }
 
-// event is an event of an agent. The agent waits for the answer to one that guards.
-type event struct {
-	name   string
-	guards bool
+// Systems is a directory on each system.
+type Systems struct{ Linux, Darwin, Windows string }
+
+// Borrowed is another agent's settings that an agent reads, those of the user as well as those of a workspace.
+type Borrowed struct {
+	Agent *Agent
+	User  bool
 }
 
-func guarding(names ...string) []event {
-	out := make([]event, 0, len(names))
+// Since is a version of an agent, and the fault of earlier ones.
+type Since struct {
+	Version [3]int
+	Fault   string
+}
+
+// Event is an event of an agent. The agent waits for the answer to one that guards.
+type Event struct {
+	Name   string
+	Guards bool
+}
+
+// Guarding are events that guard, by their names.
+func Guarding(names ...string) []Event {
+	out := make([]Event, 0, len(names))
 	for _, name := range names {
-		out = append(out, event{name, true})
+		out = append(out, Event{name, true})
 	}
 	return out
 }
 
-// seconds is the time limit in the settings.
-const seconds = int(hook.Limit / 1e9)
+// Seconds is the time limit in the settings.
+const Seconds = int(hook.Limit / 1e9)
 
-// handler is a hook in any agent's form.
-type handler struct {
+// Handler is a hook in any agent's form.
+type Handler struct {
 	Name       string   `json:"name,omitempty"`
 	Type       string   `json:"type,omitempty"`
 	Command    string   `json:"command,omitempty"`
@@ -69,90 +117,6 @@ type handler struct {
 // everyTool is the matcher of groups.
 const everyTool = "*"
 
-var agents = []*Agent{
-	{
-		Agent: of("claude-code"), home: ".claude", variable: "CLAUDE_CONFIG_DIR", project: ".claude", file: "settings.json",
-		events: append(guarding("PreToolUse"), event{name: "PostToolUse"}, event{name: "PostToolUseFailure"}), grouped: true, program: "claude",
-		handler: func(e Entry, words []string, ev event) handler {
-			h := handler{Type: "command", Command: e.Program, Args: words[1:], Timeout: seconds}
-			if ev.guards {
-				h.OnFailure = "block"
-			}
-			return h
-		},
-	},
-	{
-		Agent: of("codex"), home: ".codex", variable: "CODEX_HOME", project: ".codex", file: "hooks.json",
-		events: append(guarding("PreToolUse", "PermissionRequest"), event{name: "PostToolUse"}), grouped: true, program: "codex",
-		handler: func(_ Entry, words []string, _ event) handler {
-			return handler{Type: "command", Command: line(words, cmd), Timeout: seconds}
-		},
-		box: "Codex's own sandbox has no room for another, and is on by default: " +
-			"start codex --sandbox danger-full-access, so that accessc confines, or install " +
-			"with --judge-only, so that Codex does",
-		step: "Codex skips a hook until you trust it: start codex, enter /hooks, and trust those of accessc; again after every change of them",
-	},
-	{
-		Agent: of("copilot"), home: ".copilot", variable: "COPILOT_HOME", project: ".github", file: filepath.Join("hooks", "accessc.json"),
-		events: append(guarding("preToolUse"), event{name: "postToolUse"}), version: 1, program: "copilot",
-		handler: func(_ Entry, words []string, _ event) handler {
-			h := handler{Type: "command", TimeoutSec: seconds}
-			if runtime.GOOS == "windows" {
-				h.PowerShell = line(words, powerShell)
-			} else {
-				h.Bash = line(words, powerShell)
-			}
-			return h
-		},
-	},
-	{
-		Agent: of("cursor"), home: ".cursor", project: ".cursor", file: "hooks.json",
-		events:  append(guarding("preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile"), event{name: "postToolUse"}),
-		version: 1, program: "cursor-agent",
-		handler: func(_ Entry, words []string, ev event) handler {
-			return handler{Command: line(words, cmd), Timeout: seconds, FailClosed: ev.guards}
-		},
-	},
-	{
-		Agent: of("gemini"), home: ".gemini", variable: "GEMINI_CLI_HOME", under: ".gemini", project: ".gemini", file: "settings.json",
-		events: append(guarding("BeforeTool"), event{name: "AfterTool"}), grouped: true, program: "gemini",
-		handler: func(_ Entry, words []string, _ event) handler {
-			return handler{Name: "accessc", Type: "command", Command: line(words, powerShell), Timeout: seconds * 1000}
-		},
-	},
-	{
-		Agent: of("opencode"), home: filepath.Join(".config", "opencode"), variable: "XDG_CONFIG_HOME", under: "opencode", project: ".opencode", file: filepath.Join("plugins", "accessc.js"),
-		plugin: true, program: "opencode",
-	},
-	{
-		Agent: of("windsurf"), home: filepath.Join(".codeium", "windsurf"), project: ".windsurf", file: "hooks.json",
-		events: guarding("pre_run_command", "pre_read_code", "pre_write_code", "pre_mcp_tool_use"), program: "windsurf",
-		handler: func(_ Entry, words []string, _ event) handler {
-			if runtime.GOOS == "windows" {
-				return handler{PowerShell: line(words, powerShell), ShowOutput: true}
-			}
-			return handler{Command: line(words, powerShell), ShowOutput: true}
-		},
-	},
-}
-
-// of is the agent of a name, which there is.
-func of(name string) *hook.Agent {
-	a, _ := hook.Find(name)
-	return a
-}
-
-// For returns the settings of an agent.
-func For(a *hook.Agent) *Agent {
-	return agents[slices.IndexFunc(agents, func(s *Agent) bool { return s.Agent == a })]
-}
-
-// Box is the user's choice between the agent's own sandbox and that of commands which run confined, empty without any.
-func (a *Agent) Box() string { return a.box }
-
-// Step is the user's task after an installation, empty for none.
-func (a *Agent) Step() string { return a.step }
-
 // Places are where the settings of agents lie.
 type Places struct {
 	// Home is the user's home, Workspace the root of a workspace.
@@ -163,42 +127,30 @@ type Places struct {
 
 // dir is the directory of the user's settings.
 func (p Places) dir(a *Agent) string {
-	if a.variable != "" {
-		if dir := p.Getenv(a.variable); filepath.IsAbs(dir) {
-			return filepath.Join(dir, a.under)
+	if a.Variable != "" {
+		if dir := p.Getenv(a.Variable); filepath.IsAbs(dir) {
+			return filepath.Join(dir, a.Under)
 		}
 	}
-	return filepath.Join(p.Home, a.home)
+	return filepath.Join(p.Home, a.Home)
 }
 
 // User is the file of the user's settings.
-func (p Places) User(a *Agent) string { return filepath.Join(p.dir(a), a.file) }
+func (p Places) User(a *Agent) string { return filepath.Join(p.dir(a), a.File) }
 
 // Project is the file of a workspace's settings.
-func (p Places) Project(a *Agent) string { return filepath.Join(p.Workspace, a.project, a.file) }
-
-// Program is the name of the agent's own program.
-func (a *Agent) Program() string { return a.program }
-
-// since are the first versions of Claude Code (its CHANGELOG) that obey a part of the entry, and the
-// fault of earlier ones.
-var since = []struct {
-	version [3]int
-	text    string
-}{
-	{[3]int{2, 1, 139}, "starts the hook without its flags"},
-	{[3]int{2, 1, 295}, "uses a tool although its hook has failed"},
-}
+func (p Places) Project(a *Agent) string { return filepath.Join(p.Workspace, a.Project, a.File) }
 
 // TooOld is the reason why a version of the agent does not obey the hook, empty without one.
 func (a *Agent) TooOld(version string) string {
 	var have [3]int
-	if n, err := fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2]); a.Name != "claude-code" || n < len(have) || err != nil {
+	if n, err := fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2]); n < len(have) || err != nil {
 		return ""
 	}
-	for _, s := range since {
-		if slices.Compare(have[:], s.version[:]) < 0 {
-			return fmt.Sprintf("Claude Code %s %s; %d.%d.%d is the first that does not", version, s.text, s.version[0], s.version[1], s.version[2])
+	for _, s := range a.Since {
+		if slices.Compare(have[:], s.Version[:]) < 0 {
+			return fmt.Sprintf("%s %s %s; %d.%d.%d is the first that does not", a.Title, version, s.Fault, s.Version[0],
+				s.Version[1], s.Version[2])
 		}
 	}
 	return ""

@@ -11,29 +11,23 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// started are settings whose value is a command that an agent starts by itself.
-var started = map[string][]string{
-	"claude-code": {"apiKeyHelper", "statusLine", "subagentStatusLine", "fileSuggestion", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper"},
-	"gemini":      {"tools.discoveryCommand", "tools.callCommand"},
-}
-
 // commands looks for further settings of a repository that start programs or steer the hook: by the form of
 // the examined agent alone, since another one that reads the file does not know them.
 func (x *examination) commands(w watched, tree map[string]any) {
-	for _, key := range started[x.agent.Name] {
+	for _, key := range x.agent.CommandKeys {
 		if at(tree, key) != nil {
 			x.find(w.path, "the repository brings a command, which the agent starts: %s", key)
 		}
 	}
-	if x.agent.Name != "claude-code" {
-		return
-	}
-	for _, key := range []string{"enabledPlugins", "extraKnownMarketplaces"} {
+	for _, key := range x.agent.PluginKeys {
 		if plugins := members(tree[key]); len(plugins) > 0 {
-			x.find(w.path, "the repository names plugins, which may bring hooks and take others away, by %s: %s", key, strings.Join(plugins, ", "))
+			x.find(w.path, "the repository names plugins, which may bring hooks and take others away, by %s: %s", key,
+				strings.Join(plugins, ", "))
 		}
 	}
-	x.variables(w.path, members(tree["env"]))
+	if x.agent.VariablesKey != "" {
+		x.variables(w.path, members(tree[x.agent.VariablesKey]))
+	}
 }
 
 // members are the names of the members of an object that are not false, in order.
@@ -53,28 +47,25 @@ func members(v any) []string {
 func (x *examination) variables(path string, names []string) {
 	steer := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !x.steers(name) })
 	if len(steer) > 0 {
-		x.find(path, "the repository sets variables that the hook of accessc, or the agent, goes by: %s", strings.Join(steer, ", "))
+		x.find(path, "the repository sets variables that the hook of accessc, or the agent, goes by: %s",
+			strings.Join(steer, ", "))
 	}
 }
 
 // steering are variables by which the hook finds its policy and programs.
 var steering = []string{
-	"PATH", "HOME", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SHELL", "BASH_ENV", "ENV", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR",
+	"PATH", "HOME", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SHELL", "BASH_ENV", "ENV",
+	"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR",
 	"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
 }
 
 // steers reports whether a variable says which policy, state and programs the hook has, or whether the agent runs it.
 func (x *examination) steers(name string) bool {
 	upper := strings.ToUpper(name)
-	return strings.HasPrefix(upper, "XDG_") || strings.HasPrefix(upper, "ACCESSC_") || slices.Contains(steering, upper) ||
-		ir.LoaderVariable(name) || name == x.agent.variable || slices.Contains(envs[x.agent.Name], name)
+	return strings.HasPrefix(upper, "XDG_") || strings.HasPrefix(upper, "ACCESSC_") ||
+		slices.Contains(steering, upper) ||
+		ir.LoaderVariable(name) || name == x.agent.Variable || slices.Contains(x.agent.Switches, name)
 }
-
-// The texts beside settings that a repository brings: those whose head may have hooks, and those that set variables.
-var (
-	heads     = map[string][]string{"claude-code": {".claude/agents/*.md", ".claude/agents/*/*.md", ".claude/skills/*/SKILL.md", ".claude/commands/*.md"}}
-	variables = map[string][]string{"gemini": {".gemini/.env", ".env"}}
-)
 
 // beside looks at the texts beside settings.
 func (x *examination) beside() {
@@ -93,12 +84,12 @@ func (x *examination) beside() {
 			}
 		}
 	}
-	each(heads[x.agent.Name], func(path string, data []byte) {
+	each(x.agent.Heads, func(path string, data []byte) {
 		if hooksInHead.Get().Match(head(data)) {
 			x.find(path, "the repository brings hooks of its own, which the agent starts with this text")
 		}
 	})
-	each(variables[x.agent.Name], func(path string, data []byte) {
+	each(x.agent.VariableFiles, func(path string, data []byte) {
 		var names []string
 		for _, m := range assignment.Get().FindAllSubmatch(data, -1) {
 			names = append(names, string(m[1]))

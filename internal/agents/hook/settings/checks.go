@@ -24,10 +24,10 @@ func (p Places) watched(a *Agent) []watched {
 			}
 		}
 	}
-	add(managed, managedDir(a.Name), managedFiles[a.Name]...)
-	add(user, p.dir(a), userFiles[a.Name]...)
+	add(managed, a.ManagedDir.here(), a.ManagedFiles...)
+	add(user, p.dir(a), a.UserFiles...)
 	if p.Workspace != "" {
-		add(project, p.Workspace, projectFiles[a.Name]...)
+		add(project, p.Workspace, a.ProjectFiles...)
 	}
 	return out
 }
@@ -45,61 +45,30 @@ func matches(dir, pattern string) []string {
 	return out
 }
 
-// managedDir is the directory of the settings that administrators make.
-func managedDir(agent string) string {
-	dirs := map[string][3]string{ // Linux, macOS, Windows
-		"claude-code": {"/etc/claude-code", "/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`},
-		"codex":       {"/etc/codex", "/etc/codex", `C:\ProgramData\OpenAI\Codex`},
-		"copilot":     {"/etc/github-copilot/policy.d", "/etc/github-copilot/policy.d", `C:\ProgramData\GitHub\Copilot\policy.d`},
-		"cursor":      {"/etc/cursor", "/Library/Application Support/Cursor", `C:\ProgramData\Cursor`},
-		"gemini":      {"/etc/gemini-cli", "/Library/Application Support/GeminiCli", `C:\ProgramData\gemini-cli`},
-		"opencode":    {"/etc/opencode", "/Library/Application Support/opencode", `C:\ProgramData\opencode`},
-		"windsurf":    {"/etc/windsurf", "/Library/Application Support/Windsurf", `C:\ProgramData\Windsurf`},
+// here is the directory on this system.
+func (s Systems) here() string {
+	switch runtime.GOOS {
+	case "darwin":
+		return s.Darwin
+	case "windows":
+		return s.Windows
+	default:
+		return s.Linux
 	}
-	return dirs[agent][map[string]int{"darwin": 1, "windows": 2}[runtime.GOOS]]
 }
 
-// The files of settings, below their directories. The configuration of Codex comes before its
-// hooks: it says which of them the user trusts.
-var (
-	managedFiles = map[string][]string{
-		"claude-code": {"managed-settings.json", "managed-settings.d/*.json"}, "codex": {"requirements.toml", "managed_config.toml"},
-		"copilot": {"*.json"}, "cursor": {"hooks.json"}, "gemini": {"settings.json", "system-defaults.json"},
-		"opencode": {"opencode.json", "opencode.jsonc"}, "windsurf": {"hooks.json"},
-	}
-	userFiles = map[string][]string{
-		"claude-code": {"settings.json"}, "codex": {"config.toml", "hooks.json"},
-		"copilot": {"settings.json", "config.json", "hooks/*.json"}, "cursor": {"hooks.json"}, "gemini": {"settings.json"},
-		"opencode": {"opencode.json", "opencode.jsonc", "plugins/accessc.js"}, "windsurf": {"hooks.json"},
-	}
-	projectFiles = map[string][]string{
-		"claude-code": {".claude/settings.json", ".claude/settings.local.json"},
-		"codex":       {".codex/config.toml", ".codex/hooks.json"},
-		"copilot": {
-			".github/copilot/settings.json", ".github/copilot/settings.local.json", ".github/hooks/*.json",
-			".claude/settings.json", ".claude/settings.local.json",
-		},
-		"cursor": {".cursor/hooks.json", ".claude/settings.json", ".claude/settings.local.json"},
-		"gemini": {".gemini/settings.json", ".gemini/extensions/*/hooks/hooks.json"},
-		"opencode": {
-			"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc",
-			".opencode/plugin/*.[jt]s", ".opencode/plugins/*.[jt]s", ".opencode/tool/*.[jt]s", ".opencode/tools/*.[jt]s",
-		},
-		"windsurf": {".windsurf/hooks.json"},
-	}
-)
-
-// toggle is a setting that switches the hook off, or has the agent ask for nothing.
-type toggle struct {
-	key  string
-	bad  func(v any) bool
-	text string
+// Toggle is a setting that switches the hook off, or has the agent ask for nothing.
+type Toggle struct {
+	Key  string
+	Bad  func(v any) bool
+	Text string
 }
 
-func is(bad ...any) func(any) bool { return func(v any) bool { return slices.Contains(bad, v) } }
+// Is reports one of some values.
+func Is(bad ...any) func(any) bool { return func(v any) bool { return slices.Contains(bad, v) } }
 
-// has reports a list in which one of some texts is.
-func has(texts ...string) func(any) bool {
+// Has reports a list in which one of some texts is.
+func Has(texts ...string) func(any) bool {
 	return func(v any) bool {
 		list, _ := v.([]any)
 		return slices.ContainsFunc(list, func(v any) bool {
@@ -109,56 +78,31 @@ func has(texts ...string) func(any) bool {
 	}
 }
 
-// lists reports a list with one text.
-func lists(text string) func(any) bool {
+// ListsText reports a list with one text.
+func ListsText(text string) func(any) bool {
 	return func(v any) bool {
 		list, _ := v.([]any)
 		return slices.Contains(list, any(text))
 	}
 }
 
-func either(a, b func(any) bool) func(any) bool {
+// Either reports what one of two functions reports.
+func Either(a, b func(any) bool) func(any) bool {
 	return func(v any) bool { return a(v) || b(v) }
 }
 
+// The faults that toggles have.
 const (
-	switchedOff = "switches all hooks off"
-	onlyManaged = "lets hooks of administrators alone run"
-	unasked     = "has the agent ask for nothing: what the hook leaves to it, it does"
+	SwitchedOff = "switches all hooks off"
+	OnlyManaged = "lets hooks of administrators alone run"
+	Unasked     = "has the agent ask for nothing: what the hook leaves to it, it does"
 )
-
-var claudeToggles = []toggle{
-	{"disableAllHooks", is(true), switchedOff}, {"allowManagedHooksOnly", is(true), onlyManaged},
-	{"strictPluginOnlyCustomization", either(is(true), has("hooks")), onlyManaged},
-	{"permissions.defaultMode", is("bypassPermissions"), unasked}, {"permissions.allow", lists("*"), unasked},
-}
-
-// toggles are those of each agent.
-var toggles = map[string][]toggle{
-	"claude-code": claudeToggles,
-	"copilot":     {{"disableAllHooks", is(true), switchedOff}},
-	"codex": {
-		{"features.hooks", is(false), switchedOff}, {"features.codex_hooks", is(false), switchedOff},
-		{"allow_managed_hooks_only", is(true), onlyManaged}, {"approval_policy", is("never"), unasked},
-	},
-	"gemini": {
-		{"hooksConfig.enabled", is(false), switchedOff}, {"hooksConfig.disabled", has("accessc"), "switches the hook off"},
-		{"tools.enableHooks", is(false), switchedOff}, {"hooks.enabled", is(false), switchedOff}, {"hooks.disabled", has("accessc"), "switches the hook off"},
-		{"defaultApprovalMode", is("yolo"), unasked}, {"general.defaultApprovalMode", is("yolo"), unasked},
-	},
-	"opencode": {{"permission", is("allow"), unasked}, {"permission.*", is("allow"), unasked}},
-}
-
-// envs are variables that have agents ask less, or take hooks away.
-var envs = map[string][]string{
-	"claude-code": {"CLAUDE_CODE_SIMPLE"}, "copilot": {"COPILOT_ALLOW_ALL"}, "opencode": {"OPENCODE_PURE"},
-}
 
 // switches looks for the toggles in a file.
 func (x *examination) switches(w watched, tree map[string]any) {
-	for _, t := range toggles[x.agent.Name] {
-		if v := at(tree, t.key); v != nil && t.bad(v) {
-			x.find(w.path, "%s %s", t.key, t.text)
+	for _, t := range x.agent.Toggles {
+		if v := at(tree, t.Key); v != nil && t.Bad(v) {
+			x.find(w.path, "%s %s", t.Key, t.Text)
 		}
 	}
 }
@@ -194,7 +138,8 @@ func (x *examination) brought(w watched, tree map[string]any, own []found) {
 		return
 	}
 	if list, _ := tree["plugin"].([]any); len(list) > 0 {
-		x.find(w.path, "the repository brings %s, which run in the agent and may take hooks away", plural.Count(len(list), "plugin"))
+		x.find(w.path, "the repository brings %s, which run in the agent and may take hooks away",
+			plural.Count(len(list), "plugin"))
 	}
 	x.commands(w, tree)
 	hooks, _ := tree[hooksKey].(map[string]any)
@@ -230,61 +175,30 @@ func (x *examination) count(v any) int {
 	return n
 }
 
-// borrowed looks for the hook of Claude Code in settings that another agent reads, too: it is then
+// borrowed looks for the hook of another agent in settings that this agent reads, too: it is then
 // asked by an agent whose events it does not know.
 func (x *examination) borrowed() {
-	claude := agents[0]
+	from := x.agent.Borrows
+	if from == nil {
+		return
+	}
 	var paths []string
-	switch x.agent.Name {
-	case "cursor":
-		paths = []string{x.places.User(claude)}
-		fallthrough
-	case "copilot":
-		if x.places.Workspace != "" {
-			paths = append(paths, x.places.Project(claude))
-		}
+	if from.User {
+		paths = []string{x.places.User(from.Agent)}
+	}
+	if x.places.Workspace != "" {
+		paths = append(paths, x.places.Project(from.Agent))
 	}
 	for _, path := range paths {
 		_, data, err := wholefile.Read(path)
 		if err != nil {
 			continue
 		}
-		if all, _, _ := claude.find(data); len(all) > 0 {
-			x.find(path, "%s runs this hook of Claude Code as well: both are asked, and %s decides which answer counts", x.agent.Title, x.agent.Title)
+		if all, _, _ := from.Agent.find(data); len(all) > 0 {
+			x.find(path, "%s runs this hook of %s as well: both are asked, and %s decides which answer counts",
+				x.agent.Title, from.Agent.Title, x.agent.Title)
 		}
 	}
-}
-
-// notHeld are the actions and cases that an agent's hook does not hold.
-var notHeld = map[string][]string{
-	"claude-code": {
-		"files that a prompt names with @, which are read without a tool", "commands that you type behind !",
-		"searches that the model's host makes, and its other tools there", "constraints of an MCP server that the agent calls by a name of its own: a plugin's, an account's, a shortened one",
-		"claude --bare and --dangerously-skip-permissions, which no file shows",
-	},
-	"codex": {
-		"input to a command that runs already (write_stdin)", "web searches, images and other tools of the model's host",
-		"a refusal of apply_patch, in versions that do not enforce it (openai/codex#27833)", "a hook that fails, is late or is not trusted: Codex goes on",
-	},
-	"copilot": {
-		"files that a prompt names with @", "commands that you type behind !", "a hook that is late: Copilot goes on; accessc refuses after half of the limit",
-		"Copilot in the cloud, which has no accessc: a hook of the workspace refuses all there",
-	},
-	"cursor": {
-		"constraints of an MCP server that lists no tools: the events name no server, so a tool counts for every server that lists one of its name",
-		"completions (Tab)", "commands in your own terminals", "Cursor in the cloud, which has no accessc: a hook of the workspace refuses all there",
-	},
-	"gemini": {
-		"files that a prompt names with @", "commands that you type behind !", "a hook that fails or is late: Gemini CLI goes on",
-		"a hook of the workspace in a folder that is not trusted", "searches that the model's host makes", "gemini --yolo, which no file shows",
-	},
-	"opencode": {
-		"commands that you type behind !", "other plugins, which run in the same process",
-		"opencode --pure, which loads no plugin, and a plugin that it cannot load",
-	},
-	"windsurf": {
-		"tools without an event: searches, the browser", "a hook that fails otherwise than by status 2: Windsurf goes on",
-	},
 }
 
 // notHeldAnywhere are the actions that no hook is asked about.

@@ -23,8 +23,8 @@ type found struct {
 
 // New is a document with nothing but the hook.
 func (a *Agent) New(e Entry) []byte {
-	if a.plugin {
-		return plugin(a.words(e))
+	if a.Plugin != nil {
+		return a.starting(a.words(e))
 	}
 	doc, _ := a.add([]byte("{}\n"), e) // an object takes every member
 	return doc
@@ -32,19 +32,19 @@ func (a *Agent) New(e Entry) []byte {
 
 // add puts the hook into a document that has none.
 func (a *Agent) add(doc []byte, e Entry) ([]byte, error) {
-	if a.plugin {
+	if a.Plugin != nil {
 		return nil, fmt.Errorf("the file is not the plugin of accessc")
 	}
 	if len(bytes.TrimSpace(doc)) == 0 {
 		return a.New(e), nil
 	}
-	doc, err := a.into(doc, nil, "version", strconv.Itoa(a.version), 0)
+	doc, err := a.into(doc, nil, "version", strconv.Itoa(a.Version), 0)
 	if err == nil {
 		doc, err = a.into(doc, nil, hooksKey, "{}", '{')
 	}
-	for _, ev := range a.events {
+	for _, ev := range a.Events {
 		if err == nil {
-			doc, err = a.into(doc, []string{hooksKey}, ev.name, "[]", '[')
+			doc, err = a.into(doc, []string{hooksKey}, ev.Name, "[]", '[')
 		}
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func (a *Agent) add(doc []byte, e Entry) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		doc = jsonc.Append(doc, root.Member(hooksKey, ev.name), "", a.item(e, ev))
+		doc = jsonc.Append(doc, root.Member(hooksKey, ev.Name), "", a.item(e, ev))
 	}
 	_, err = jsonc.Parse(doc)
 	return doc, err
@@ -68,7 +68,7 @@ func (a *Agent) into(doc []byte, path []string, key, value string, kind byte) ([
 		return nil, err
 	case root.Kind != '{':
 		return nil, fmt.Errorf("the file is no object")
-	case kind == 0 && a.version == 0:
+	case kind == 0 && a.Version == 0:
 		return doc, nil
 	}
 	in := root.Member(path...)
@@ -82,15 +82,15 @@ func (a *Agent) into(doc []byte, path []string, key, value string, kind byte) ([
 }
 
 // item is the element of an event's list.
-func (a *Agent) item(e Entry, ev event) []byte {
-	h := a.handler(e, a.words(e), ev)
-	if !a.grouped {
+func (a *Agent) item(e Entry, ev Event) []byte {
+	h := a.Handler(e, a.words(e), ev)
+	if !a.Grouped {
 		return encode(h)
 	}
 	return encode(struct {
 		Matcher string    `json:"matcher"`
-		Hooks   []handler `json:"hooks"`
-	}{everyTool, []handler{h}})
+		Hooks   []Handler `json:"hooks"`
+	}{everyTool, []Handler{h}})
 }
 
 // encode writes a value that always has a JSON form.
@@ -98,7 +98,7 @@ func encode(v any) []byte { return bytes.TrimSpace(jsonrpc.Line(v)) }
 
 // find lists the entries of accessc in a document, and whether they are those that add puts there.
 func (a *Agent) find(doc []byte) (all []found, exact bool, err error) {
-	if a.plugin {
+	if a.Plugin != nil {
 		return a.findPlugin(doc)
 	}
 	root, err := jsonc.Parse(doc)
@@ -107,7 +107,7 @@ func (a *Agent) find(doc []byte) (all []found, exact bool, err error) {
 	}
 	hooks := root.Member(hooksKey)
 	a.each(hooks, func(words []string, at found) {
-		asks := slices.ContainsFunc(a.events, func(ev event) bool { return ev.name == at.event })
+		asks := slices.ContainsFunc(a.Events, func(ev Event) bool { return ev.Name == at.event })
 		if e, ours := a.read(words); ours && asks {
 			at.Entry = e
 			all = append(all, at)
@@ -119,13 +119,13 @@ func (a *Agent) find(doc []byte) (all []found, exact bool, err error) {
 // each visits the words of all hooks, and where these stand.
 func (a *Agent) each(hooks *jsonc.Node, visit func(words []string, at found)) {
 	one := func(n *jsonc.Node, at found) {
-		if h := (handler{}); n.Decode(&h) == nil {
+		if h := (Handler{}); n.Decode(&h) == nil {
 			visit(h.words(), at)
 		}
 	}
 	for _, list := range hooks.Children('{') {
 		for g, item := range list.Children('[') {
-			if !a.grouped {
+			if !a.Grouped {
 				one(item, found{event: list.Key, group: -1, at: g})
 				continue
 			}
@@ -138,11 +138,11 @@ func (a *Agent) each(hooks *jsonc.Node, visit func(words []string, at found)) {
 
 // exact reports whether the entries are those that add puts into a document.
 func (a *Agent) exact(hooks *jsonc.Node, all []found) bool {
-	if len(all) != len(a.events) {
+	if len(all) != len(a.Events) {
 		return false
 	}
-	for _, ev := range a.events {
-		i := slices.IndexFunc(all, func(f found) bool { return f.event == ev.name })
+	for _, ev := range a.Events {
+		i := slices.IndexFunc(all, func(f found) bool { return f.event == ev.Name })
 		if i < 0 {
 			return false
 		}
@@ -176,7 +176,8 @@ func (a *Agent) take(doc, before []byte) ([]byte, error) {
 			return nil, err
 		case len(all) > 0:
 			doc = a.takeOne(doc, root, was, all[len(all)-1])
-		case a.version > 0 && was.Member("version") == nil && root.Member("version") != nil && (was != nil || root.Member(hooksKey) == nil):
+		case a.Version > 0 && was.Member("version") == nil && root.Member("version") != nil &&
+			(was != nil || root.Member(hooksKey) == nil):
 			return remove(doc, root, "version"), nil
 		default:
 			return doc, nil

@@ -2,76 +2,20 @@ package settings
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/internal/text/jsonc"
 	"github.com/accessc/accessc/test/irtest"
 )
 
-var update = flag.Bool("update", false, "write the archives")
-
-// own is the entry of the archives.
+// own is an entry.
 var own = Entry{"/opt/acc essc/accessc", []string{"--tool", "coder"}}
-
-// TestArchives: for each agent, settings before and after an installation. A name that ends in .in is
-// a file before, in .out after, in .error the reason why it stays.
-func TestArchives(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the archives have paths of other systems")
-	}
-	for _, a := range agents {
-		path := filepath.Join("testdata", a.Name+".txtar")
-		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := &txtar.Archive{Comment: archive.Comment, Files: []txtar.File{{Name: "new", Data: a.New(own)}}}
-		for _, f := range archive.Files {
-			name, in := strings.CutSuffix(f.Name, ".in")
-			if !in {
-				continue
-			}
-			out.Files = append(out.Files, f)
-			now, err := installed(a, f.Data)
-			if err != nil {
-				out.Files = append(out.Files, txtar.File{Name: name + ".error", Data: []byte(err.Error() + "\n")})
-				continue
-			}
-			out.Files = append(out.Files, txtar.File{Name: name + ".out", Data: now})
-			if again, err := installed(a, now); err != nil || !bytes.Equal(again, now) {
-				t.Errorf("%s, %s: the second time it became %s, %v", a.Name, name, again, err)
-			}
-		}
-		text := txtar.Format(out)
-		if *update {
-			err = os.WriteFile(path, text, 0o644)
-		} else if !bytes.Equal(text, txtar.Format(archive)) {
-			t.Errorf("%s: got\n%s", a.Name, text)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// installed is the text that Install writes over a document without a backup.
-func installed(a *Agent, doc []byte) ([]byte, error) {
-	all, exact, err := a.look(doc)
-	if err != nil || exact && same(all[0].Entry, own) {
-		return doc, err
-	}
-	now, _, err := a.update(filepath.Join("testdata", "none"), doc, all, own)
-	return now, err
-}
 
 // foreign draws settings of a user, who may have hooks, some of them like accessc's.
 func foreign(t *rapid.T, a *Agent) []byte {
@@ -92,7 +36,7 @@ func foreign(t *rapid.T, a *Agent) []byte {
 		}).Draw(t, "hook")
 	}
 	element := hook
-	if a.grouped {
+	if a.Grouped {
 		element = func() string {
 			return `{"matcher":"X",` + list("hooks", hook, rapid.IntRange(0, 2).Draw(t, "hooks")) + gap() + "}"
 		}
@@ -106,7 +50,7 @@ func foreign(t *rapid.T, a *Agent) []byte {
 	}
 	if rapid.Bool().Draw(t, "hooks") {
 		var events []string
-		for i, name := range []string{a.events[0].name, "Else"} {
+		for i, name := range []string{a.Events[0].Name, "Else"} {
 			if rapid.Bool().Draw(t, "event") {
 				events = append(events, gap()+list(name, element, rapid.IntRange(0, 2).Draw(t, "elements")+i))
 			}
@@ -155,12 +99,12 @@ func TestRoundTrip(t *testing.T) {
 		defer os.RemoveAll(home)
 		path := Places{Home: home, Getenv: func(string) string { return "" }}.User(a)
 		var doc []byte
-		if !a.plugin && rapid.Bool().Draw(t, "there") {
+		if a.Plugin == nil && rapid.Bool().Draw(t, "there") {
 			doc = foreign(t, a)
 			if err := errs(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, doc, 0o640)); err != nil {
 				t.Fatal(err)
 			}
-		} else if err := os.MkdirAll(filepath.Join(home, rapid.SampledFrom([]string{"", a.home}).Draw(t, "made")), 0o755); err != nil {
+		} else if err := os.MkdirAll(filepath.Join(home, rapid.SampledFrom([]string{"", a.Home}).Draw(t, "made")), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		was := files(t, home)
@@ -222,7 +166,7 @@ func FuzzAdd(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte, which int) {
 		a := agents[uint(which)%uint(len(agents))]
 		have, _, err := a.look(doc)
-		if err != nil || len(have) > 0 || a.plugin {
+		if err != nil || len(have) > 0 || a.Plugin != nil {
 			return
 		}
 		now, err := a.add(doc, own)

@@ -86,7 +86,7 @@ func (a *Agent) foreign(words []string) bool {
 }
 
 // words are the words that a hook starts, none if they are not plain words.
-func (h handler) words() []string {
+func (h Handler) words() []string {
 	text := h.Command
 	for _, other := range []string{h.Bash, h.PowerShell} {
 		if text == "" {
@@ -109,13 +109,14 @@ func (h handler) words() []string {
 // The shells by which agents start hooks on Windows.
 type shell uint8
 
+// The shells.
 const (
-	cmd shell = iota
-	powerShell
+	CommandShell shell = iota
+	PowerShell
 )
 
-// line writes words as a command line for the shell of this system.
-func line(words []string, on shell) string {
+// CommandLine writes words as a command line for the shell of this system.
+func CommandLine(words []string, on shell) string {
 	if runtime.GOOS != "windows" {
 		on := make([]string, len(words))
 		for i, w := range words {
@@ -132,13 +133,13 @@ func windowsLine(words []string, on shell) string {
 	for i, w := range words {
 		switch {
 		case !strings.ContainsFunc(w, special):
-		case on == powerShell:
+		case on == PowerShell:
 			out[i] = "'" + w + "'"
 		default:
 			out[i] = `"` + w + `"`
 		}
 	}
-	if on == powerShell {
+	if on == PowerShell {
 		return "& " + strings.Join(out, " ")
 	}
 	return strings.Join(out, " ")

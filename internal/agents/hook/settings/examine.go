@@ -71,9 +71,9 @@ type examination struct {
 	places Places
 	self   string
 	report Report
-	// trust is the state of hooks in the configuration of Codex.
+	// trust is the state of hooks in the agent's configuration.
 	trust map[string]any
-	// boxed is the file that switches Codex' own sandbox on, empty for none.
+	// boxed is the file that switches the agent's own sandbox on, empty for none.
 	boxed string
 }
 
@@ -81,7 +81,8 @@ type examination struct {
 // See decision D155.
 func (a *Agent) Examine(p Places, self string) Report {
 	x := &examination{agent: a, places: p, self: self, report: Report{
-		Agent: a.Name, Entries: []Installed{}, Findings: []Finding{}, Tries: []Try{}, NotHeld: append(slices.Clone(notHeld[a.Name]), notHeldAnywhere...),
+		Agent: a.Name, Entries: []Installed{}, Findings: []Finding{}, Tries: []Try{},
+		NotHeld: append(slices.Clone(a.NotHeld), notHeldAnywhere...),
 	}}
 	for _, w := range p.watched(a) {
 		x.file(w)
@@ -89,7 +90,7 @@ func (a *Agent) Examine(p Places, self string) Report {
 	x.beside()
 	x.borrowed()
 	x.summary()
-	for _, name := range envs[a.Name] {
+	for _, name := range a.Switches {
 		if p.Getenv(name) != "" {
 			x.find("", "the variable %s is set: with it the agent asks less, or runs without hooks", name)
 		}
@@ -116,11 +117,11 @@ func (x *examination) file(w watched) {
 		return
 	}
 	x.switches(w, tree)
-	if x.agent.Name == "codex" && w.scope == user {
-		state, _ := at(tree, "hooks.state").(map[string]any)
+	if x.agent.Untrusted != nil && w.scope == user {
+		state, _ := at(tree, x.agent.TrustKey).(map[string]any)
 		x.trust = merge(x.trust, state)
 	}
-	if mode := at(tree, "sandbox_mode"); x.agent.box != "" && (mode == "read-only" || mode == "workspace-write") {
+	if t := x.agent.Boxed; t.Key != "" && t.Bad(at(tree, t.Key)) {
 		x.boxed = w.path
 	}
 	var all []found
@@ -163,7 +164,8 @@ func (x *examination) entries(w watched, data []byte) []found {
 		return nil
 	}
 	e := all[0].Entry
-	in := Installed{Scope: w.scope, Path: w.path, Program: e.Program, Args: e.Args, Trusted: sameFile(e.Program, x.self)}
+	in := Installed{Scope: w.scope, Path: w.path, Program: e.Program, Args: e.Args,
+		Trusted: sameFile(e.Program, x.self)}
 	x.report.Entries = append(x.report.Entries, in)
 	x.report.Installed = true
 	if !exact {
@@ -177,9 +179,10 @@ func (x *examination) entries(w watched, data []byte) []found {
 	case !in.Trusted:
 		x.find(w.path, "the entry starts %s, and this program is %s", e.Program, x.self)
 	case x.places.Workspace != "" && workspace.Within(e.Program, x.places.Workspace):
-		x.find(w.path, "the entry starts %s, which lies in the workspace: the agent may be able to replace it", e.Program)
+		x.find(w.path, "the entry starts %s, which lies in the workspace: the agent may be able to replace it",
+			e.Program)
 	}
-	if x.agent.Name == "codex" {
+	if x.agent.Untrusted != nil {
 		x.trusted(w.path, all)
 	}
 	return all
@@ -188,7 +191,7 @@ func (x *examination) entries(w watched, data []byte) []found {
 // handWritten looks for hooks of accessc that install has not written, and so neither changes nor removes.
 func (x *examination) handWritten(w watched, data []byte) {
 	root, err := jsonc.Parse(data)
-	if err != nil || x.agent.plugin {
+	if err != nil || x.agent.Plugin != nil {
 		return
 	}
 	x.agent.each(root.Member(hooksKey), func(words []string, at found) {
@@ -198,30 +201,13 @@ func (x *examination) handWritten(w watched, data []byte) {
 	})
 }
 
-// trusted looks up hooks in the state that Codex keeps, by file, event and place there.
+// trusted looks up hooks in the state that the agent keeps of them.
 func (x *examination) trusted(path string, all []found) {
 	for _, f := range all {
-		key := fmt.Sprintf("%s:%s:%d:%d", path, snake(f.event), f.group, f.at)
-		state, _ := x.trust[key].(map[string]any)
-		switch hash, _ := state["trusted_hash"].(string); {
-		case state["enabled"] == false:
-			x.find(path, "Codex has the hook of %s switched off: /hooks switches it on", f.event)
-		case hash == "":
-			x.find(path, "Codex does not trust the hook of %s yet, and skips it: start codex, enter /hooks", f.event)
+		if fault := x.agent.Untrusted(x.trust, path, f.event, f.group, f.at); fault != "" {
+			x.find(path, "%s", fault)
 		}
 	}
-}
-
-// snake is a name of an event as Codex writes it in its configuration.
-func snake(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			b.WriteByte('_')
-		}
-		b.WriteString(strings.ToLower(string(r)))
-	}
-	return b.String()
 }
 
 // sameFile reports whether two paths are of one file.
@@ -238,12 +224,13 @@ func sameFile(a, b string) bool {
 func (x *examination) summary() {
 	rewrites := func(in Installed) bool { return !slices.Contains(in.Args, judgeOnly) }
 	if x.boxed != "" && slices.ContainsFunc(x.report.Entries, rewrites) {
-		x.find(x.boxed, "sandbox_mode has commands refused that run confined: %s", x.agent.box)
+		x.find(x.boxed, "%s has commands refused that run confined: %s", x.agent.Boxed.Key, x.agent.Box)
 	}
 	switch n := len(x.report.Entries); {
 	case n == 0:
 		x.find("", "the hook is not installed: accessc hook install %s", x.agent.Name)
 	case n > 1:
-		x.find("", "the hook is installed %d times, and asked as often: accessc hook uninstall %s --project", n, x.agent.Name)
+		x.find("", "the hook is installed %d times, and asked as often: accessc hook uninstall %s --project", n,
+			x.agent.Name)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/internal/agents/hook"
 	"github.com/accessc/accessc/test/testbuild"
 )
 
@@ -31,16 +30,6 @@ func scene(t *testing.T, a *Agent, files map[string]string) (Places, string) {
 		t.Fatal(err)
 	}
 	return p, self
-}
-
-// agentOf is the agent of a name.
-func agentOf(t *testing.T, name string) *Agent {
-	t.Helper()
-	a, ok := hook.Find(name)
-	if !ok {
-		t.Fatal(name)
-	}
-	return For(a)
 }
 
 // TestExamine: a setting that takes the hook away is found wherever an agent reads it, and no other.

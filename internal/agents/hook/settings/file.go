@@ -88,7 +88,7 @@ func (a *Agent) update(path string, was []byte, all []found, e Entry) (now []byt
 		now, err = a.add(backup, e)
 		return now, true, err
 	}
-	if only := bytes.Equal(was, a.New(all[0].Entry)); only || a.plugin {
+	if only := bytes.Equal(was, a.New(all[0].Entry)); only || a.Plugin != nil {
 		return a.New(e), only && a.made(path) >= 0, nil
 	}
 	if now, err = a.take(was, backup); err == nil {
@@ -135,13 +135,14 @@ func (a *Agent) Uninstall(path string) (Result, error) {
 // has nothing else. The file as it was is kept unless install has made all of it.
 func (a *Agent) remove(path string, was, backup []byte, exact bool) (Result, error) {
 	made, now := a.made(path), []byte("{}")
-	if !a.plugin {
+	if a.Plugin == nil {
 		var err error
 		if now, err = a.take(was, backup); err != nil {
 			return Result{}, err
 		}
 	}
-	r := Result{Changed: true, Removed: a.plugin || made >= 0 && string(bytes.Join(bytes.Fields(now), nil)) == "{}"}
+	r := Result{Changed: true, Removed: a.Plugin != nil || made >= 0 &&
+		string(bytes.Join(bytes.Fields(now), nil)) == "{}"}
 	if !r.Removed || !exact || made < 0 {
 		var err error
 		if r.Backup, err = again(path, was); err != nil {
@@ -265,12 +266,12 @@ func (a *Agent) made(path string) int {
 
 // depth is how many directories above a file are the agent's own.
 func (a *Agent) depth(path string) int {
-	for _, dir := range []string{a.project, a.home} {
-		if own := filepath.Join(dir, a.file); strings.HasSuffix(path, string(filepath.Separator)+own) {
+	for _, dir := range []string{a.Project, a.Home} {
+		if own := filepath.Join(dir, a.File); strings.HasSuffix(path, string(filepath.Separator)+own) {
 			return strings.Count(own, string(filepath.Separator))
 		}
 	}
-	return strings.Count(filepath.Join(a.under, a.file), string(filepath.Separator)) + 1
+	return strings.Count(filepath.Join(a.Under, a.File), string(filepath.Separator)) + 1
 }
 
 // discard removes a file, its note, and the directories that were made for it.

@@ -10,9 +10,6 @@ import (
 	"testing"
 )
 
-// claude is an agent whose settings stand in groups.
-var claude = agents[0]
-
 // put makes a file below a new directory and returns its path.
 func put(t *testing.T, text string) string {
 	t.Helper()
@@ -178,8 +175,8 @@ func TestUninstallForged(t *testing.T) {
 func TestWindowsLines(t *testing.T) {
 	words := []string{`C:\Program Files\accessc.exe`, "hook", "codex", "--tool", "a b"}
 	for on, want := range map[shell]string{
-		cmd:        `"C:\Program Files\accessc.exe" hook codex --tool "a b"`,
-		powerShell: `& 'C:\Program Files\accessc.exe' hook codex --tool 'a b'`,
+		CommandShell: `"C:\Program Files\accessc.exe" hook codex --tool "a b"`,
+		PowerShell:   `& 'C:\Program Files\accessc.exe' hook codex --tool 'a b'`,
 	} {
 		got := windowsLine(words, on)
 		if got != want || strings.Join(quoted(strings.TrimPrefix(got, "& ")), "|") != strings.Join(words, "|") {

@@ -69,7 +69,7 @@ func TestPlugin(t *testing.T) {
 		if c.name == "late" {
 			limit = "limit = 100"
 		}
-		text := bytes.Replace(plugin([]string{program, "hook", "opencode"}), []byte("limit = 30000"), []byte(limit), 1)
+		text := bytes.Replace(agentOf(t, "opencode").starting([]string{program, "hook", "opencode"}), []byte("limit = 30000"), []byte(limit), 1)
 		if err := errs(testbuild.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755), testbuild.WriteFile(filepath.Join(dir, "accessc.mjs"), text, 0o600),
 			os.WriteFile(filepath.Join(dir, "driver.mjs"), []byte(driver), 0o600)); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestPluginEvent(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "accessc")
 	if err := errs(testbuild.WriteFile(program, []byte("#!/bin/sh\ncat >>events\necho >>events\necho \"$@\" >words\necho '{\"decision\":\"allow\"}'\n"), 0o755),
-		os.WriteFile(filepath.Join(dir, "accessc.mjs"), plugin([]string{program, "hook", "opencode", "--tool", "a b"}), 0o600),
+		os.WriteFile(filepath.Join(dir, "accessc.mjs"), agentOf(t, "opencode").starting([]string{program, "hook", "opencode", "--tool", "a b"}), 0o600),
 		os.WriteFile(filepath.Join(dir, "driver.mjs"), []byte(driver), 0o600)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
-	"path/filepath"
 
 	"github.com/accessc/accessc/internal/text/strictjson"
 )
@@ -21,45 +21,29 @@ const refusedLine = "accessc exec --accept net.host --command -- true"
 
 // Samples are an event that every policy refuses and one that a policy without mistakes does not.
 func (a *Agent) Samples(dir string) []Sample {
-	out := []Sample{{Name: "run " + refusedLine, Refused: true}, {Name: "change its list of tasks"}}
-	switch a.Name {
-	case "copilot":
-		out[0].Event, out[1].Event = copilotSample(dir, "bash", map[string]any{"command": refusedLine}), copilotSample(dir, "update_todo", map[string]any{})
-	case "windsurf":
-		out[1].Name = "read a file of the workspace"
-		out[0].Event = windsurfSample("pre_run_command", map[string]any{"command_line": refusedLine, "cwd": dir})
-		out[1].Event = windsurfSample("pre_read_code", map[string]any{"file_path": filepath.Join(dir, "README.md")})
-	default:
-		names := map[string][3]string{
-			"claude-code": {"PreToolUse", "Bash", "TodoWrite"}, "codex": {"PreToolUse", "Bash", "update_plan"},
-			"cursor": {"preToolUse", "Shell", "TodoWrite"}, "gemini": {"BeforeTool", "run_shell_command", "write_todos"},
-			"opencode": {"before", "bash", "todowrite"},
-		}[a.Name]
-		out[0].Event = a.sample(dir, names[0], names[1], map[string]any{"command": refusedLine})
-		out[1].Event = a.sample(dir, names[0], names[2], map[string]any{})
+	refused, passed := a.Sample(dir, refusedLine)
+	return []Sample{
+		{Name: "run " + refusedLine, Event: refused, Refused: true},
+		{Name: cmp.Or(a.Harmless, "change its list of tasks"), Event: passed},
 	}
-	return out
 }
 
-func (a *Agent) sample(dir, event, tool string, input any) []byte {
-	if a.plugin {
-		return marshal(map[string]any{"event": event, "sessionID": "doctor", "callID": "doctor", "cwd": dir, "tool": tool, "args": input})
+// Sampled writes events about a tool that runs commands and about another tool in the form that most agents have.
+func Sampled(event, shell, other string) func(dir, command string) (refused, passed []byte) {
+	return func(dir, command string) (refused, passed []byte) {
+		write := func(tool string, input map[string]any) []byte {
+			return Marshal(map[string]any{
+				"session_id": "doctor", "conversation_id": "doctor", "cwd": dir, "workspace_roots": []string{dir},
+				"hook_event_name": event,
+				"tool_name":       tool, "tool_input": input, "tool_use_id": "doctor", "transcript_path": nil,
+			})
+		}
+		return write(shell, map[string]any{"command": command}), write(other, map[string]any{})
 	}
-	return marshal(map[string]any{
-		"session_id": "doctor", "conversation_id": "doctor", "cwd": dir, "workspace_roots": []string{dir}, "hook_event_name": event,
-		"tool_name": tool, "tool_input": input, "tool_use_id": "doctor", "transcript_path": nil,
-	})
 }
 
-func copilotSample(dir, tool string, args any) []byte {
-	return marshal(map[string]any{"sessionId": "doctor", "timestamp": 0, "cwd": dir, "toolName": tool, "toolArgs": args})
-}
-
-func windsurfSample(event string, info any) []byte {
-	return marshal(map[string]any{"agent_action_name": event, "trajectory_id": "doctor", "execution_id": "doctor", "tool_info": info})
-}
-
-func marshal(v any) []byte {
+// Marshal writes an event.
+func Marshal(v any) []byte {
 	text, _ := json.Marshal(v) // maps of texts have a form
 	return text
 }
@@ -74,7 +58,9 @@ func (a *Agent) Refused(status int, out []byte) (refused, answered bool) {
 	case status != 0 || len(out) > 0 && err != nil:
 		return false, false
 	}
-	for _, way := range [][]string{{"decision"}, {"permission"}, {"permissionDecision"}, {"hookSpecificOutput", "permissionDecision"}} {
+	for _, way := range [][]string{
+		{"decision"}, {"permission"}, {"permissionDecision"}, {"hookSpecificOutput", "permissionDecision"},
+	} {
 		if v := answer.Get(way...).Str; v == "deny" || v == "block" {
 			return true, true
 		}

@@ -1,0 +1,21 @@
+package codex
+
+import (
+	"strings"
+)
+
+// otherKeys are keys that are about something else than the permissions of commands.
+var otherKeys = strings.Fields(`
+	agents allow_login_shell analytics approval_policy approvals_reviewer apps audio auto_review
+	background_terminal_max_timeout chatgpt_base_url check_for_update_on_startup cli_auth_credentials_store
+	commit_attribution compact_prompt debug developer_instructions disable_paste_burst
+	experimental_compact_prompt_file experimental_use_unified_exec_tool features feedback file_opener
+	forced_chatgpt_workspace_id forced_login_method ghost_snapshot hide_agent_reasoning history hooks
+	instructions log_dir marketplaces mcp_oauth_callback_port mcp_oauth_callback_url
+	mcp_oauth_credentials_store memories model model_auto_compact_token_limit model_catalog_json
+	model_context_window model_instructions_file model_provider model_providers model_reasoning_effort
+	model_reasoning_summary model_supports_reasoning_summaries model_verbosity notice notify oss_provider otel
+	personality plan_mode_reasoning_effort plugins profiles project_doc_fallback_filenames
+	project_doc_max_bytes project_root_markers projects realtime review_model service_tier
+	show_raw_agent_reasoning skills sqlite_home suppress_unstable_features_warning tool_output_token_limit
+	tools tui web_search windows windows_wsl_setup_acknowledged zsh_path`)
