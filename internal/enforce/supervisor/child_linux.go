@@ -135,10 +135,10 @@ type sigaction struct {
 	mask                     uint64
 }
 
-// confinement lists the parts of the program by which a child confines itself and becomes the
+// confinementOrder lists the parts of the program by which a child confines itself and becomes the
 // tool, in their order. Some are only for clones, and some of these only for a clone that is
 // waited for here.
-var confinement = [...]struct {
+var confinementOrder = [...]struct {
 	cloned, attended bool
 	add              func(*Child, *program) error
 }{
@@ -165,7 +165,7 @@ var confinement = [...]struct {
 func (c *Child) assemble(p *program) error {
 	p.alive = append(make([]any, 0, 16), c)
 	p.steps = make([]step, 0, 2*64) // a step for each signal, and the others
-	for _, part := range confinement {
+	for _, part := range confinementOrder {
 		if part.cloned && p.here || part.attended && p.alone {
 			continue
 		}
