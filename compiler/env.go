@@ -95,7 +95,7 @@ func (c finisher) finishEnv(t *ir.Tool, d *draft) {
 			c.findings.Add(f)
 		}
 		if before, ok := last[r.Subject()]; ok && before.Read != r.Read {
-			linter{c.compilation}.orderDecides(before, r, leafAt(r.Leaves, "name", r.Origin), "the later rule wins")
+			linter(c).orderDecides(before, r, leafAt(r.Leaves, "name", r.Origin), "the later rule wins")
 		}
 		last[r.Subject()] = r
 	}

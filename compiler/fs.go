@@ -140,12 +140,12 @@ func (c finisher) finishFS(t *ir.Tool, d *draft) {
 			drafts[i].checkTakes(r, rules)
 		}
 	}
-	linter{c.compilation}.lintFS(t.FS)
+	linter(c).lintFS(t.FS)
 	c.ownProgram(t)
 	if c.targets(ir.Darwin, ir.Windows) {
-		linter{c.compilation}.lintFolding(t)
+		linter(c).lintFolding(t)
 	}
-	linter{c.compilation}.checkOverlap(t)
+	linter(c).checkOverlap(t)
 }
 
 // rule is the rule as far as it is known before its path is resolved.

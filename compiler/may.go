@@ -115,10 +115,10 @@ func (c finisher) finishMay(t *ir.Tool, d *draft) {
 			t.May = append(t.May, *rule)
 		}
 	}
-	linter{c.compilation}.lintFS(t.May)
+	linter(c).lintFS(t.May)
 	hosts := &ir.Tool{Net: t.MayNet}
-	linter{c.compilation}.lintNet(hosts)
-	linter{c.compilation}.lintPassing(hosts)
+	linter(c).lintNet(hosts)
+	linter(c).lintPassing(hosts)
 }
 
 // guarded reports a rule that would have a protected path be written.

@@ -126,9 +126,9 @@ func netRules(drafts []*netDraft) []ir.NetRule {
 func (c finisher) finishNet(t *ir.Tool, d *draft) {
 	t.Declared.Net = !d.net.Absent()
 	t.Net = netRules(slices.Concat(d.presetNet(), d.net.Items()))
-	linter{c.compilation}.lintNet(t)
-	linter{c.compilation}.lintPassing(t)
-	linter{c.compilation}.checkGrants(t, netRules(slices.Concat(d.allPresetNet(), d.net.Items())))
+	linter(c).lintNet(t)
+	linter(c).lintPassing(t)
+	linter(c).checkGrants(t, netRules(slices.Concat(d.allPresetNet(), d.net.Items())))
 }
 
 // hostHint is how a URL, or a host with a port, is written as a rule; empty for other texts.
