@@ -29,8 +29,8 @@ func selectTargets(targets []string) (bs []backends.Backend, others plugins, err
 	bs, unknown := registry.Select(targets)
 	for _, t := range unknown {
 		if err := others.add(t); errors.Is(err, plugin.ErrNone) {
-			return nil, nil, usagef("--target %s: there is no such target, and %v; the targets are all, linux, darwin, windows, %s",
-				t, err, strings.Join(registry.Names(), ", "))
+			return nil, nil, usagef("--target %s: there is no such target, and %v; the targets are %s", t, err,
+				"all, linux, darwin, windows, "+strings.Join(registry.Names(), ", "))
 		} else if err != nil {
 			return nil, nil, usagef("--target %s: %v", t, err)
 		}
@@ -59,11 +59,21 @@ func (ps *plugins) add(target string) error {
 	return nil
 }
 
-// outside is an error for a program that the workspace's writers would choose.
-func (ps plugins) outside(root string) error {
-	var err error
+// outside is an error for a program that a repository's writers would choose: of any workspace or work tree around a
+// directory, or around the current directory.
+func (ps plugins) outside(dir string) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	own, _ := userdir.Root() // without any no workspace has it
+	roots := append(workspace.Surrounding(dir, own), filepath.FromSlash(dir))
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	roots = append(roots, workspace.Surrounding(here, own)...)
 	for _, p := range ps {
-		err = errors.Join(err, p.Outside(filepath.FromSlash(root)))
+		err = errors.Join(err, p.Outside(roots...))
 	}
 	if err != nil {
 		return usagef("%v", err)
@@ -171,17 +181,4 @@ func differences(p *plugin.Program, view *ir.View, asked []hostfacts.Tested) ([]
 		out = append(out, fmt.Sprintf(text, p.Name(), v, x.Assertion.Question, x.Verdict.Effect))
 	}
 	return out, nil
-}
-
-// around is the workspace that a manifest is in, and otherwise its directory.
-func around(manifest string) string {
-	abs, err := filepath.Abs(filepath.Dir(manifest))
-	if err != nil {
-		return ""
-	}
-	own, _ := userdir.Root() // without any no workspace has it
-	if root, ok := workspace.Around(abs, own); ok {
-		return root
-	}
-	return abs
 }

@@ -80,7 +80,7 @@ func (c *verifyCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	if err := others.outside(around(c.Manifest)); err != nil {
+	if err := others.outside(filepath.Dir(c.Manifest)); err != nil {
 		return err
 	}
 	problems, err := build.Verify(m, filepath.Dir(c.Manifest), registry.Every, others.builders()...)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/external"
@@ -42,8 +43,11 @@ func compileExternal(t *ir.Tool, all []External, files map[string][]byte) ([]Ext
 		}
 		e := ExternalEntry{Backend: x.Name(), Artifacts: []string{}, Ledger: backends.NewRows(c.Ledger)}
 		for _, f := range c.Files {
-			if _, there := files[f.Name]; there {
-				return nil, nil, inBackend(x, t, errors.New("another backend writes "+f.Name+" as well"))
+			for name := range files {
+				// Some file systems do not tell such names apart.
+				if strings.EqualFold(name, f.Name) {
+					return nil, nil, inBackend(x, t, errors.New("another backend writes "+name+" as well"))
+				}
 			}
 			files[f.Name] = []byte(f.Text)
 			e.Artifacts = append(e.Artifacts, f.Name)

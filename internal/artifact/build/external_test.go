@@ -2,8 +2,11 @@ package build_test
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/external"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
@@ -48,5 +51,29 @@ func TestExternalIsNotBelieved(t *testing.T) {
 	m.Tools[i].External = []build.ExternalEntry{entry}
 	if got := verify(t, m, dir); !slices.Contains(got, build.ToolPolicy) {
 		t.Errorf("a tool that is not confined has a backend: %v", got)
+	}
+}
+
+// named is a backend of others whose file has a name.
+type named string
+
+func (n named) Name() string { return "x" + strings.ToLower(string(n[:1])) + strconv.Itoa(int(n[0])) }
+
+func (n named) Compile(t *ir.Tool) (*external.Compiled, error) {
+	reply := `{"format": "accessc/backend", "format_version": 1, "files": [{"name": "` + string(n) + `", "text": ""}]}`
+	return external.ReadCompiled([]byte(reply), t, nil)
+}
+
+// TestExternalNamesFold: two backends of others write no names that some file systems do not tell apart. Cause: the
+// names were compared exactly.
+func TestExternalNamesFold(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.Command = &ir.Command{Program: "true"}
+	_, _, err := build.Write(build.Request{
+		Program: &ir.Program{Tools: []*ir.Tool{tool}}, Backends: registry.All, Form: backends.Portable,
+		External: []build.External{named("a.txt"), named("A.txt")},
+	}, t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "another backend writes") {
+		t.Error(err)
 	}
 }

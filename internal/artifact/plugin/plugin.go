@@ -18,6 +18,7 @@ import (
 
 	"github.com/accessc/accessc/backends/external"
 	"github.com/accessc/accessc/internal/files/rmtree"
+	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
@@ -31,12 +32,16 @@ const (
 	// linger is how long output may stay open after the end, by processes that the program has left.
 	linger   = time.Second
 	maxNoise = 4 << 10 // bytes of standard error that are shown
+	maxSaid  = 1 << 10 // bytes of a mistake that are shown
+	// maxDepth and maxEntries bound what a program leaves in its temporary directory.
+	maxDepth, maxEntries = 64, 10_000
 )
 
 // Program is a backend of others. It is safe for concurrent use.
 type Program struct {
 	name, file string // file is absolute
 	byName     bool   // it was looked for in PATH
+	roots      []string
 	reserved   []string
 }
 
@@ -88,23 +93,50 @@ func Find(target, path string, reserved []string) (*Program, error) {
 // Name is what --target takes, and what documents say.
 func (p *Program) Name() string { return p.name }
 
-// Outside is an error for a program that was found by its name in a workspace, whose writers would choose it.
-func (p *Program) Outside(root string) error {
+// Outside is an error for a program that was found by its name, and whose way leads through one of some directories: the
+// workspaces and work trees around a configuration, whose writers would choose it. The program's own PATH has no
+// directory by such a way, since its first line may name an interpreter.
+func (p *Program) Outside(roots ...string) error {
+	p.roots = roots
 	if !p.byName {
 		return nil
 	}
-	real, err := filepath.EvalSymlinks(p.file)
-	dir, derr := filepath.EvalSymlinks(filepath.Dir(p.file))
-	if err := errors.Join(err, derr); err != nil {
+	through, err := p.through(p.file)
+	if err != nil {
 		return err
 	}
-	for _, at := range []string{real, filepath.Join(dir, filepath.Base(p.file))} {
-		if rel, err := filepath.Rel(root, at); err == nil && filepath.IsLocal(rel) {
-			const why = "is in the workspace, whose writers choose what it is; name it by its path if it is yours"
-			return fmt.Errorf("%s %s", p.file, why)
-		}
+	if through != "" {
+		const why = "whose writers choose what it is; name it by its path if it is yours"
+		return fmt.Errorf("%s leads through %s, %s", p.file, through, why)
 	}
 	return nil
+}
+
+// through returns the first of the directories that the way to a file leads through, empty for none.
+func (p *Program) through(file string) (string, error) {
+	places, err := workspace.Way(file)
+	if err != nil {
+		return "", err
+	}
+	for _, place := range places {
+		for _, root := range p.roots {
+			if workspace.Lies(place, root) {
+				return root, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// path is the PATH of the program: the absolute directories that nobody's repository chooses.
+func (p *Program) path(value string) string {
+	var out []string
+	for _, dir := range filepath.SplitList(value) {
+		if through, err := p.through(dir); filepath.IsAbs(dir) && err == nil && through == "" {
+			out = append(out, dir)
+		}
+	}
+	return strings.Join(out, string(filepath.ListSeparator))
 }
 
 // Compile asks for the artifacts of a tool.
@@ -119,7 +151,7 @@ func (p *Program) Compile(t *ir.Tool) (*external.Compiled, error) {
 	}
 	out, err := external.ReadCompiled(data, t, p.reserved)
 	if err != nil {
-		err = fmt.Errorf("the reply of %s cannot be used: %w", p.file, err)
+		err = p.unusable(err)
 	}
 	return out, err
 }
@@ -136,23 +168,37 @@ func (p *Program) Decide(files []external.File, ops []external.Operation) ([]ext
 	}
 	out, err := external.ReadVerdicts(data, len(ops))
 	if err != nil {
-		err = fmt.Errorf("the reply of %s cannot be used: %w", p.file, err)
+		err = p.unusable(err)
 	}
 	return out, err
 }
 
-// ask starts the program for one request.
+// unusable is the error about a reply, which may have texts of any length.
+func (p *Program) unusable(err error) error {
+	why := err.Error()
+	if len(why) > maxSaid {
+		why = strings.ToValidUTF8(why[:maxSaid], "") + "…"
+	}
+	return fmt.Errorf("the reply of %s cannot be used: %s", p.file, why)
+}
+
+// ask starts the program for one request. What it leaves running ends with it, as far as it stays in its group.
 func (p *Program) ask(request []byte) (_ []byte, err error) {
 	dir, err := os.MkdirTemp("", "accessc-backend-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rmtree.Remove(dir)) }()
+	defer func() {
+		if left := rmtree.RemoveSmall(dir, maxDepth, maxEntries); left != nil && err == nil {
+			err = fmt.Errorf("%s left %s, which was not removed: too much is in it", p.file, dir)
+		}
+	}()
 	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
 	defer cancel()
 	out, noise := &bounded{most: external.MaxReply, full: cancel}, &bounded{most: maxNoise}
 	cmd := exec.CommandContext(ctx, p.file)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(dir), linger
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, p.environment(dir), linger
+	defer grouped(cmd)()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(request), out, noise
 	err = cmd.Run()
 	switch {
@@ -167,7 +213,7 @@ func (p *Program) ask(request []byte) (_ []byte, err error) {
 }
 
 // environment is what a program needs to be found and to start. Secrets in other variables are none of its business.
-func environment(dir string) []string {
+func (p *Program) environment(dir string) []string {
 	out := []string{"TMPDIR=" + dir, "TEMP=" + dir, "TMP=" + dir, "LANG=C.UTF-8"}
 	keep := []string{"PATH", "HOME"}
 	if runtime.GOOS == "windows" {
@@ -175,6 +221,9 @@ func environment(dir string) []string {
 	}
 	for _, name := range keep {
 		if value, set := os.LookupEnv(name); set {
+			if name == "PATH" {
+				value = p.path(value)
+			}
 			out = append(out, name+"="+value)
 		}
 	}

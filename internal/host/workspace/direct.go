@@ -17,6 +17,26 @@ const maxHops = 40
 // put a symlink there, and then accessc would read or write a file of the commit's choice.
 // See decision D454.
 func Direct(root, file string) (string, error) {
+	return follow(file, func(at, link string) error {
+		if Lies(at, root) {
+			return fmt.Errorf("%s is a symlink in the workspace, which is not followed", link)
+		}
+		return nil
+	})
+}
+
+// Way returns the places by which a path leads to its file: the directory of each symlink on it, and the file itself.
+func Way(file string) ([]string, error) {
+	var out []string
+	end, err := follow(file, func(at, _ string) error {
+		out = append(out, at)
+		return nil
+	})
+	return append(out, end), err
+}
+
+// follow follows the symlinks of a path, of which each is passed to a function with the directory that it is in.
+func follow(file string, passes func(at, link string) error) (string, error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
 		return "", err
@@ -41,8 +61,9 @@ func Direct(root, file string) (string, error) {
 		case err != nil || info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) == 0:
 			at = next
 			continue
-		case lies(at, root):
-			return "", fmt.Errorf("%s is a symlink in the workspace, which is not followed", next)
+		}
+		if err := passes(at, next); err != nil {
+			return "", err
 		}
 		if hops++; hops > maxHops {
 			return "", fmt.Errorf("%s leads in a circle", next)
@@ -67,8 +88,8 @@ func split(abs string) (top string, parts []string) {
 	return volume + separator, strings.Split(abs[len(volume):], separator)
 }
 
-// lies reports whether a directory is the workspace or lies in it, by whatever name.
-func lies(dir, root string) bool {
+// Lies reports whether a path is the workspace or lies in it, by whatever name.
+func Lies(dir, root string) bool {
 	is, err := os.Stat(root)
 	for at := dir; err == nil; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil && os.SameFile(info, is) {

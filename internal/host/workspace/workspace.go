@@ -116,6 +116,18 @@ func Around(file, state string) (root string, ok bool) {
 	}
 }
 
+// Surrounding returns the workspaces and work trees that a directory is or lies in, from the inside out.
+func Surrounding(dir, state string) (out []string) {
+	for at := canonical(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); (marked(at) || err == nil) && guarded(at, state) == "" {
+			out = append(out, at)
+		}
+		if filepath.Dir(at) == at {
+			return out
+		}
+	}
+}
+
 // unlisted returns an error for a workspace in another, unless each workspace around it lists it or the workspace
 // between.
 func unlisted(root, state string, lists Lists) error {
