@@ -1,8 +1,7 @@
 package ir
 
-// Closed is a place of a host that is no tool's: a place where the kernel shows itself, its settings, its
-// devices, all processes; or
-// accessc's own state, with the homes of other tools.
+// Closed is a place of a host that is no tool's: a place where the kernel shows itself, its settings, its devices, all
+// processes; or accessc's own state, with the homes of other tools.
 type Closed struct {
 	At  Location // the place
 	Why string   // it is closed

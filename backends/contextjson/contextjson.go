@@ -48,9 +48,8 @@ const (
 // without any sandbox; this package never writes a null.
 type Access struct {
 	Base Base `json:"base"` // the grants outside of the workspace
-	// Home is "real" where HOME and the XDG directories are the user's, "shared" where further tools of
-	// the workspace have them, and absent
-	// where they are the tool's own.
+	// Home is "real" where HOME and the XDG directories are the user's, "shared" where further tools of the workspace
+	// have them, and absent where they are the tool's own.
 	Home string `json:"home,omitempty"`
 	// FS are the rules in the order of the policy. Where some are by name it denies everything, and ByName has
 	// all rules in its place: a reader that does not know names would take such a rule for a rule on the path

@@ -7,9 +7,8 @@ import (
 )
 
 // Agent is what the project knows of one foreign program. Each package below this one that is named after a program
-// gives
-// one value, package registry lists them, and everything else has them from there. A part that is empty is one that the
-// program has no counterpart of, or that nobody has written.
+// gives one value, package registry lists them, and everything else has them from there. A part that is empty is one
+// that the program has no counterpart of, or that nobody has written.
 type Agent struct {
 	// Formats are the settings that policies are imported from.
 	Formats []importer.Format

@@ -19,8 +19,7 @@ type Model struct {
 	Network                   bool
 	AllowedHosts, DeniedHosts []string
 	// Kept are the variables that commands get, nil for all, of which Only are patterns, nil for all; Dropped are
-	// patterns
-	// of those that they do not.
+	// patterns of those that they do not.
 	Kept, Only, Dropped []string
 }
 

@@ -75,8 +75,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 }
 
 // gather closes a directory in which several places are narrower than it, where no rule is written for it: Codex does
-// not
-// start with two entries in a directory that is not there.
+// not start with two entries in a directory that is not there.
 func gather(plan *writer.Plan) {
 	for _, dir := range plan.Places {
 		n, least := 0, dir.Has

@@ -3,12 +3,9 @@
 //
 // What it writes opens nothing that the policy denies, except as its ledger states (see package writer). A sandbox.json
 // closes nothing inside of a directory that it opens, so a workspace with one exception may be read alone, and all of
-// it can
-// be read. The file is about the commands that Cursor's agent runs. Not enforced by these means: reading in the
-// workspace,
-// variables, programs, arguments, and limits. Cursor does not run where this project is tested, so its documentation
-// is all
-// that the ledger rests on.
+// it can be read. The file is about the commands that Cursor's agent runs. Not enforced by these means: reading in the
+// workspace, variables, programs, arguments, and limits. Cursor does not run where this project is tested, so its
+// documentation is all that the ledger rests on.
 package cursor
 
 import (

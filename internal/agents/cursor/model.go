@@ -10,8 +10,7 @@ import (
 )
 
 // Model is sandbox.json, as of Cursor 3.23 (cursor.com/docs/reference/sandbox): what commands in the sandbox may do.
-// What
-// its documents leave open permits nothing here.
+// What its documents leave open permits nothing here.
 type Model struct {
 	foreign.Host
 	// ReadOnly has no file be written, Unconfined is a sandbox that is off, Bounded has the workspace and the system
@@ -25,8 +24,7 @@ type Model struct {
 }
 
 // Names at any depth of a writable directory: those that no command writes, and those that Cursor's list of files to
-// ignore
-// has by itself, which no command reads.
+// ignore has by itself, which no command reads.
 var (
 	hiddenNames = []string{".env", ".env.*", "credentials.json", "secrets.json", "*.key", "*.pem", "id_rsa"}
 	systemDirs  = []string{"/bin", "/lib", "/lib64", "/sbin", "/usr"}

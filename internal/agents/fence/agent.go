@@ -1,6 +1,5 @@
 // Package fence has what the project knows of fence, as of version 0.1.66: its fence.json with the files that it
-// extends, which
-// it reads and evaluates. Everything that denies wins.
+// extends, which it reads and evaluates. Everything that denies wins.
 package fence
 
 import (

@@ -21,8 +21,7 @@ type Rule struct {
 	// Priority is that of all kinds of settings together.
 	Priority int
 	// Prefix is text that begins commands. Expression is compared with the arguments of the call as JSON. Neither is
-	// set
-	// for a rule about every command.
+	// set for a rule about every command.
 	Prefix, Expression string
 }
 

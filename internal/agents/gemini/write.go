@@ -42,8 +42,7 @@ const (
 var quiet = []string{"ask_user", "complete_task", "update_topic", "write_todos"}
 
 // kinds are the tools that take one path, with the access that they need. replace looks for a relative path elsewhere
-// if no
-// file has it.
+// if no file has it.
 var kinds = []struct {
 	tools    []string
 	takes    writer.Access

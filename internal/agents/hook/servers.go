@@ -60,8 +60,7 @@ func (c *Call) methods(server string, listed []string) []string {
 }
 
 // parted parts a joined name wherever the name of the server stands before, or that of a plugin's or an account's
-// server
-// of this name.
+// server of this name.
 func (c *Call) parted(server string) []string {
 	var out []string
 	for i := 0; i+2 < len(c.joined); i++ {
@@ -81,8 +80,7 @@ func (c *Call) parted(server string) []string {
 func alike(a, b string) bool { return spelled(a) == spelled(b) }
 
 // spelled is a name in the spelling that those of all agents have in common: lower case, and one "_" for what is
-// neither
-// letter nor digit.
+// neither letter nor digit.
 func spelled(name string) string {
 	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), other), "_")

@@ -19,8 +19,7 @@ var (
 const maxGroups = 3
 
 // ExpressionPatterns are the patterns of a regular expression, which begins with the command and ends anywhere: its
-// text
-// if it is plain, that of each alternative, or one that matches more.
+// text if it is plain, that of each alternative, or one that matches more.
 func ExpressionPatterns(regex string, depth int) []Pattern {
 	if _, err := regexp.Compile(regex); err != nil {
 		return []Pattern{{All: true, Vague: true}} // not an expression, or one of JavaScript alone

@@ -1,7 +1,6 @@
 // Package landlockconfig has what the project knows of landlockconfig 0.1.0 (github.com/landlock-lsm/landlockconfig),
-// the
-// format of Landlock's own maintainers: its configurations, which it reads, evaluates and writes, for hosts that start
-// tools by its llconfig or its library instead of by accessc exec.
+// the format of Landlock's own maintainers: its configurations, which it reads, evaluates and writes, for hosts that
+// start tools by its llconfig or its library instead of by accessc exec.
 //
 // The invariant is that a configuration which it writes grants no right on a file that the policy denies. A
 // right goes down a tree and cannot be taken away there, and a configuration cannot name the

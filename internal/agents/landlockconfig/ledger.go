@@ -182,9 +182,8 @@ func (g *grants) loose(r *ir.Region) bool {
 		slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return b.Pinned })
 }
 
-// narrows reports whether the kernel can refuse a move out of or into r which the policy allows: it asks for the
-// rights of the
-// directories around the names, for both create and delete where a name is replaced, and compares the granted
+// narrows reports whether the kernel can refuse a move out of or into r which the policy allows: it asks for the rights
+// of the directories around the names, for both create and delete where a name is replaced, and compares the granted
 // rights.
 func (g *grants) narrows(r *ir.Region) bool {
 	if r.Caps&ir.Write == 0 {

@@ -132,10 +132,9 @@ func (l *Model) has(abs string, rights ...string) bool {
 	return !slices.ContainsFunc(rights, func(r string) bool { return !granted[r] && (r == "refer" || l.handled(r)) })
 }
 
-// Permits implements Detailed. A rule's directory counts as part of what lies below it, and a place below a file,
-// where nothing can be, as the file. See decision D213. A directory at the top of the file system that is not there
-// is none that a
-// confined program could make, and counts as open.
+// Permits implements Detailed. A rule's directory counts as part of what lies below it, and a place below a file, where
+// nothing can be, as the file. See decision D213. A directory at the top of the file system that is not there is none
+// that a confined program could make, and counts as open.
 func (l *Model) Permits(operation, abs string) bool {
 	if parts := foreign.Split(abs); len(parts) > 0 && !l.Exists("/"+parts[0]) {
 		return true

@@ -1,7 +1,6 @@
 // Package mcp reads lists of MCP servers in the settings of several clients: of Claude, Cursor, VS Code, Zed, opencode
-// and
-// others, each of which keeps them under a key of its own. A list says which servers start and not what they may do, so
-// its evaluation permits everything; the tables of the servers confine them.
+// and others, each of which keeps them under a key of its own. A list says which servers start and not what they may
+// do, so its evaluation permits everything; the tables of the servers confine them.
 package mcp
 
 import (

@@ -14,9 +14,8 @@ func ListDialect() writer.Dialect {
 	return writer.Dialect{Spell: spellListed, Give: giveListed, Names: writer.GlobsBelow(wildcards)}
 }
 
-// PlainLists is that of Lists in settings that do not take objects as entries, and that read names with some
-// characters as
-// patterns. The program lets commands write the directory in which it starts.
+// PlainLists is that of Lists in settings that do not take objects as entries, and that read names with some characters
+// as patterns. The program lets commands write the directory in which it starts.
 func PlainLists(odd string) writer.Dialect {
 	plainly := writer.Plainly(odd)
 	return writer.Dialect{

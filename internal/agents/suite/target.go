@@ -51,8 +51,7 @@ func (x Written) Why(causes []ir.Cause) string {
 }
 
 // FilesAgainstPolicy puts the same questions about files to random policies and to their settings. The answers may
-// differ only
-// where the ledger says in which direction. kinds are answers that have to occur.
+// differ only where the ledger says in which direction. kinds are answers that have to occur.
 func (x Written) FilesAgainstPolicy(t *testing.T, draw func(*rapid.T) *ir.Tool, kinds ...string) {
 	const per = 40
 	seen := map[string]int{}

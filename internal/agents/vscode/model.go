@@ -11,8 +11,7 @@ import (
 
 // Model are the entries of chat.tools.terminal.autoApprove (the setting's description and code.visualstudio.com/docs):
 // a command that an entry with false matches is asked about, one that an entry with true matches is not, and every
-// other
-// one is.
+// other one is.
 type Model struct {
 	Approve, Ask []string
 	// Own has the entries count that the program has by itself, as of those that it has about a program or its
@@ -25,8 +24,7 @@ type Model struct {
 }
 
 // asking are the programs about which the program has entries of its own that ask: about all uses of some, and about
-// some
-// uses of others, which count as all here. It looks for sed that writes files in any case.
+// some uses of others, which count as all here. It looks for sed that writes files in any case.
 var asking = []string{
 	"chmod", "chown", "curl", "dd", "del", "erase", "eval", "iex", "irm", "iwr", "jq", "kill", "ps", "rd", "ri", "rm",
 	"rmdir",
@@ -39,9 +37,8 @@ var assigning = expression.Once{Text: `(?i)^[A-Z_][A-Z0-9_]*=`}
 
 var quoted = expression.Once{Text: `(?s)^/(.+)/([dgimsuvy]*)$`}
 
-// matches reports whether an entry matches a command: a regular expression between slashes, or the text that begins
-// it, up
-// to the end of a word. One that cannot be evaluated does if doubt is true.
+// matches reports whether an entry matches a command: a regular expression between slashes, or the text that begins it,
+// up to the end of a word. One that cannot be evaluated does if doubt is true.
 func (Model) matches(entry, line string, doubt bool) bool {
 	expression := "^" + regexp.QuoteMeta(entry) + `\b`
 	switch m := quoted.Get().FindStringSubmatch(entry); {

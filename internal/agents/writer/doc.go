@@ -1,7 +1,6 @@
 // Package writer has the parts that the settings of several programs are compiled with: the places of a policy as such
 // programs tell them apart, the hosts, and the rows of their ledgers. The packages beside it that are named after a
-// program
-// are its users.
+// program are its users.
 //
 // The invariant is that settings open nothing that the policy denies, except as stated in the
 // ledger. These programs know two kinds of access to files, reading and writing. So a place is

@@ -15,10 +15,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// RunsIn returns the directory for the directories of runs: the one that TMPDIR names, if no tool may come to
-// it. Projects set TMPDIR to a
-// directory of theirs, where one tool would read and change what another one keeps for itself. Then it is
-// another one, as where TMPDIR names no directory. root is the workspace.
+// RunsIn returns the directory for the directories of runs: the one that TMPDIR names, if no tool may come to it.
+// Projects set TMPDIR to a directory of theirs, where one tool would read and change what another one keeps for itself.
+// Then it is another one, as where TMPDIR names no directory. root is the workspace.
 // See decisions D183, D441 and D50.
 func RunsIn(root string) (string, error) {
 	named, why := "", ""
@@ -60,9 +59,8 @@ func apart(at string) string {
 	return ""
 }
 
-// reached returns why tools may come to a place: it lies in a workspace, or in the approved target of one.
-// Empty is no reason. Approvals that
-// cannot be read approve nothing.
+// reached returns why tools may come to a place: it lies in a workspace, or in the approved target of one. Empty is no
+// reason. Approvals that cannot be read approve nothing.
 func reached(at, root string) string {
 	if root != "" && lies(at, root) {
 		return "lies in the workspace " + root

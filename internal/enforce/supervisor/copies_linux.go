@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxCopies bounds the size of all copies of programs together that are in use: no limit of the tool counts
-// them, unless it has a
-// cgroup.
+// maxCopies bounds the size of all copies of programs together that are in use: no limit of the tool counts them,
+// unless it has a cgroup.
 const maxCopies = 1 << 30
 
 // maxListed is the number of copies from which on each further copy has all of them looked at: each takes a

@@ -44,8 +44,7 @@ type Agent struct {
 	Toggles  []Toggle
 	Switches []string
 	// CommandKeys are settings whose value is a command that the agent starts by itself, plugins those that name
-	// plugins,
-	// and sets is the setting that sets variables.
+	// plugins, and sets is the setting that sets variables.
 	CommandKeys, PluginKeys []string
 	VariablesKey            string
 	// Heads are the texts beside settings whose head may have hooks, variables those that set variables.
