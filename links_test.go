@@ -76,3 +76,28 @@ func anchors(text string) map[string]bool {
 	}
 	return out
 }
+
+// TestMessagesNamePages: pages that the command's messages and help name are there. Cause: a page was merged into another
+// page, and a refusal led people to the old one.
+func TestMessagesNamePages(t *testing.T) {
+	page := regexp.MustCompile(`docs/[a-z/-]+\.md`)
+	found := 0
+	for _, file := range goFiles(t) {
+		if !strings.Contains(filepath.ToSlash(file), "/cmd/accessc/") {
+			continue
+		}
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range page.FindAllString(string(code), -1) {
+			found++
+			if _, err := os.Stat(name); err != nil {
+				t.Errorf("%s names %s, which is not there", file, name)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("found %d pages", found)
+	}
+}

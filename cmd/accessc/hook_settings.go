@@ -158,7 +158,7 @@ func writesTool(a *settings.Agent) string {
 		return "accessc init --agent " + a.Name + " writes a tool for it; then install the hook again"
 	}
 	return "accessc init has no tool for " + a.Title + ": write a [tools.NAME] with command = \"" + a.Program +
-		"\" and access.fs, as docs/hooks.md has it; then install the hook again"
+		"\" and access.fs, as docs/agents.md has it; then install the hook again"
 }
 
 // judges refuses a tool or ruleset that the workspace does not have: the hook would refuse every event.
