@@ -63,7 +63,11 @@ func TestDocument(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := addSoak(p, []row{{what: "./ir", user: "root"}}); err != nil {
+	rows := []row{
+		{what: "./ir", user: "root", runs: 1}, {what: "./internal/gate/acp", user: "root", cases: 2, met: 1},
+		{what: "./ir/compare", user: "root", runs: 2, failures: 1}, {what: "./internal/gate", user: "nobody", seeds: 3},
+	}
+	if err := addSoak(p, rows); err != nil {
 		t.Fatal(err)
 	}
 	if err := addRun(p, "idle", 0, &result{}); err != nil {
@@ -77,7 +81,13 @@ func TestDocument(t *testing.T) {
 	for line := range strings.Lines(different(lines(text), lines(changed))) {
 		added = append(added, strings.TrimSpace(line))
 	}
-	want := []string{"+ | `ir` | root | 0 | 0 | 0 | 0 | – | 0 | " + today() + ", 0123abcd |", "+ | idle 1 | 0 | , 0 | ok | " + today() + ", 0123abcd |"}
+	at := today() + ", 0123abcd |"
+	want := []string{
+		"+ | `internal/gate` | nobody | 0 | 0 | 0 | 3 | – | 0 | " + at,
+		"+ | `internal/gate` | root | 0 | 0 | 2 | 0 | 1 of 1 | 0 | " + at,
+		"+ | `ir` | root | 3 | 0 | 0 | 0 | – | 1 | " + at,
+		"+ | idle 1 | 0 | , 0 | ok | " + at,
+	}
 	if d := cmp.Diff(want, added); d != "" {
 		t.Error(d)
 	}

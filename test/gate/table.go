@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -32,13 +33,39 @@ func table(rows []row) string {
 	return out.String()
 }
 
-// addSoak adds the rows of a soak to the document.
+// addSoak adds a soak to the document, a line for the packages of each room and user.
 func addSoak(p *place, rows []row) error {
 	var lines strings.Builder
-	for i := range rows {
-		fmt.Fprintf(&lines, "%s %s, %s |\n", rows[i].markdown(), today(), p.commit)
+	for _, w := range rooms(rows) {
+		fmt.Fprintf(&lines, "%s %s, %s |\n", w.markdown(), today(), p.commit)
 	}
 	return insert(p, "soak", lines.String())
+}
+
+// rooms adds up the rows of each room and user: "internal/gate" has those of "./internal/gate/mcp".
+func rooms(rows []row) []row {
+	var sums soak
+	for i := range rows {
+		parts := strings.Split(strings.TrimPrefix(rows[i].what, "./"), "/")
+		depth := 1
+		if parts[0] == "internal" {
+			depth = 2
+		}
+		sums.row(strings.Join(parts[:min(depth, len(parts))], "/"), rows[i].user).sum(&rows[i])
+	}
+	slices.SortStableFunc(sums.rows, func(a, b row) int { return strings.Compare(a.what, b.what) })
+	return sums.rows
+}
+
+// sum adds the counts of another row.
+func (w *row) sum(other *row) {
+	w.runs += other.runs
+	w.tests += other.tests
+	w.cases += other.cases
+	w.seeds += other.seeds
+	w.met += other.met
+	w.inconclusive += other.inconclusive
+	w.failures += other.failures
 }
 
 // addRun adds the i-th run under a condition to the document.
