@@ -54,8 +54,9 @@ type decoder struct {
 	at   int    // at most the length of data
 	deep int    // lists and objects around the place
 	err  error
-	// deepest bounds deep.
-	deepest int
+	// deepest bounds deep, and heaviest the sum of the lengths of all lists and objects, in bytes; 0 is no bound.
+	deepest          int
+	weight, heaviest int
 	// fields are the names of the fields of each struct that was met.
 	fields map[reflect.Type][]field
 }
