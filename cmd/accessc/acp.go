@@ -16,7 +16,7 @@ type acpCmd struct {
 	Session sessionID `placeholder:"ID" help:"Count the commands in this session, with all processes of it; without it, in each session of the agent by itself."`
 	Accept  []string  `placeholder:"GAP" help:"Start the commands of terminals although this host has this gap, such as net.host. Repeatable."`
 	Log     string    `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. The agent must not be able to write there."`
-	Command []string  `arg:"" name:"agent" help:"The agent's program and arguments."`
+	Command []string  `arg:"" name:"agent" help:"The agent's program and arguments. Flags of accessc stand before it."`
 }
 
 // Help implements kong's detailed help.

@@ -62,7 +62,7 @@ the gap by name.
 A start of a configured tool keeps its compilation for the next one, which uses it if nothing has
 changed that the policy was compiled from.
 
-  accessc exec TOOL                              run a tool of the configuration
+  accessc exec TOOL -x                           run a tool of the configuration; options behind its name are its own
   accessc run make -j4                           run any command under the default policy; see accessc run --help
   accessc exec --command --tool build -- make    and under that of a tool
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)

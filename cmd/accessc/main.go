@@ -165,6 +165,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return status(err, stderr)
 	}
+	if args, err = divided(parser, args); err != nil {
+		return status(notStarted(err), stderr)
+	}
 	c.behind = behind(args)
 	ctx, err := parser.Parse(args)
 	if done >= 0 {

@@ -18,7 +18,7 @@ type mcpCmd struct {
 	Session sessionID `placeholder:"ID" help:"Count the calls in this session, with all processes of it; without it, as long as the server runs."`
 	Accept  []string  `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
 	Log     string    `placeholder:"FILE" help:"Append a line of JSON for every call and its verdict. The server must not be able to write there."`
-	Command []string  `arg:"" optional:"" name:"command" help:"The server's program and arguments; without them, the command of [servers.NAME]."`
+	Command []string  `arg:"" optional:"" name:"command" help:"The server's program and arguments; without them, the command of [servers.NAME]. Flags of accessc stand before it."`
 }
 
 // Help implements kong's detailed help.
