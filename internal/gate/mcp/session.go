@@ -183,7 +183,7 @@ func (s *Session) call(params strictjson.Value) (tool string, refused *judge.Ref
 	}
 	for _, member := range []string{"arguments", "_meta"} {
 		if v := members[member]; v.Exists() && !v.IsObject() {
-			return "", nil, errors.New(member + " of the call is no object, which some servers read in a way of their own")
+			return "", nil, errors.New(member + " of the call is no object, which servers read in ways of their own")
 		}
 	}
 	delete(members, "name")

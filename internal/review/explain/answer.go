@@ -168,8 +168,8 @@ func (a *Answer) spelt(op ir.Access) []OtherDoc {
 	for i := range a.View.Tool.FS {
 		r := &a.View.Tool.FS[i]
 		n := strings.Count(r.At.Path, "/") + 1
-		if r.At.Root != at.Root || r.At.Path == "" || len(r.Names) > 0 || n > len(asked) || ir.Within(at.Path, r.At.Path) ||
-			!slices.Equal(names(r.At.Path), asked[:n]) {
+		apart := r.At.Root != at.Root || r.At.Path == "" || len(r.Names) > 0 || n > len(asked)
+		if apart || ir.Within(at.Path, r.At.Path) || !slices.Equal(names(r.At.Path), asked[:n]) {
 			continue
 		}
 		o, to := *a, op
