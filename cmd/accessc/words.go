@@ -47,8 +47,8 @@ func divided(parser *kong.Kong, args []string) ([]string, error) {
 		out := slices.Insert(slices.Clone(args), at, "--")
 		if flag := t.misplaced(args[at:]); flag != "" {
 			name := shellword.Quote(args[i])
-			return nil, usagef("%s stands behind %s, where options are those of %[2]s: write it in front of %[2]s, or, "+
-				"if it is meant for %[2]s: %s", flag, name, lineOf(out))
+			return nil, usagef("%s stands behind %s, where options are those of %[2]s: write it in front of %[2]s, "+
+				"or, if it is meant for %[2]s: %s", flag, name, lineOf(out))
 		}
 		return out, nil
 	}

@@ -188,8 +188,8 @@ func (g Ground) program(arg, mode string, p *Config) (rule, bool) {
 	return r, ok
 }
 
-// Link is a name for the mount of a place: its own, with a number behind it where the workspace has that name, or one of
-// some other mounts.
+// Link is a name for the mount of a place: its own, with a number behind it where the workspace has that name, or one
+// of some other mounts.
 func (g Ground) Link(at string, taken ...string) string {
 	// A colon and an equals sign divide the words of a mount, and a file of a name that is hidden may be protected.
 	own := strings.TrimLeft(strings.NewReplacer(":", "-", "=", "-").Replace(filepath.Base(at)), ".-")

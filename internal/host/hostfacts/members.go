@@ -69,8 +69,8 @@ func (m *members) member(dir string, depth int) {
 }
 
 // layers adds the files that a member's layers extend, and the names by which others would be: a tool of a workspace
-// around it could choose the member's policy by them. Where files that it extends are not found, one that is made may be
-// a layer, so the member is protected whole.
+// around it could choose the member's policy by them. Where files that it extends are not found, one that is made may
+// be a layer, so the member is protected whole.
 func (m *members) layers(dir string) {
 	set, findings := source.Load(source.Request{Root: filepath.FromSlash(dir), Host: m.r.view})
 	unread := []diag.Code{diag.Unreadable, diag.ExtendsNothing, diag.ExtendsTooMuch, diag.LayerLeaves}

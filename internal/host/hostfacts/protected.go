@@ -154,8 +154,8 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 	return r.guarded
 }
 
-// guardLayers adds the places where a file would become a layer: symlinks that lead to nothing, and directories in which
-// patterns of extends look.
+// guardLayers adds the places where a file would become a layer: symlinks that lead to nothing, and directories in
+// which patterns of extends look.
 func (r *Result) guardLayers(dangling, listed []string, add guarding) {
 	for _, link := range dangling {
 		r.guardAt(filepath.ToSlash(link), ir.WhyPolicy, add)
