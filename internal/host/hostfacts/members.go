@@ -95,7 +95,12 @@ func (m *members) layers(dir string) {
 	}
 	for _, p := range set.Patterns {
 		for _, pattern := range p.Inside(filepath.FromSlash(dir)) {
-			m.r.guardPattern(strings.Join(parts, "/") + "/" + pattern)
+			pattern = strings.Join(parts, "/") + "/" + pattern
+			if strings.Count(pattern, "/") >= ir.MaxPatternParts {
+				m.add(dir, ir.WhyPolicy, false)
+				continue
+			}
+			m.r.guardPattern(pattern)
 		}
 	}
 }
