@@ -126,8 +126,10 @@ func (w *world) atStart(q question, n witnessed) string {
 	verdict := w.decide(q.op)
 	got, want := w.holds(q), verdict.Allowed()
 	switch {
-	case got == want, w.byName(q, got):
+	case got == want:
 		return ""
+	case (q.dst != "" || w.volume.Kind(q.src) == ir.Absent) && w.byName(q, got):
+		return "" // a name that is made or moved at this moment
 	case want && w.refusedFor(q, n):
 		return ""
 	case got && w.permittedFor(q, verdict, n):

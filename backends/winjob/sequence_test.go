@@ -133,7 +133,7 @@ func (w *world) others(t *rapid.T) {
 		q, by = w.rename(w.somewhere(t, paths), w.somewhere(t, paths)), Plain
 	}
 	held := func(p string) bool {
-		return w.ambient(p) || w.locate(p).Root.Kind == ir.System || slices.ContainsFunc(w.spec.Files.Entries, func(e Entry) bool {
+		return w.ambient(p) || w.locate(p).Root.Kind == ir.System || slices.ContainsFunc(w.entries, func(e Entry) bool {
 			return w.objects[e.Path] != 0 && (e.Path == p || strings.HasPrefix(e.Path, p+`\`))
 		})
 	}
