@@ -284,12 +284,12 @@ func TestHold(t *testing.T) {
 // links. Rules by name were only told about.
 func TestNamesAreHeld(t *testing.T) {
 	p := newPlace(t)
-	for _, dir := range []string{`a`, "open"} {
+	for _, dir := range []string{`a\b`, "open"} {
 		if err := os.MkdirAll(filepath.Join(p.workspace, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{`.env`, `a\.ENV`, `open\.env`, `a\other`} {
+	for _, name := range []string{`.env`, `a\b\.ENV`, `open\.env`, `a\other`} {
 		if err := os.WriteFile(filepath.Join(p.workspace, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +314,7 @@ func TestNamesAreHeld(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	if want := []string{`.env`, `a\.ENV`}; !slices.Equal(got, want) {
+	if want := []string{`.env`, `a\b\.ENV`}; !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 	if err := r.hold(); err != nil {
