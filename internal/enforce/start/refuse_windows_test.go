@@ -303,6 +303,8 @@ func TestNamesAreHeld(t *testing.T) {
 			{At: ir.In(""), Caps: ir.All}, {At: ir.In(""), Names: []string{".env"}}, {At: ir.In("open/.env"), Caps: ir.All},
 		}
 	}))
+	r.tmp = filepath.Join(filepath.Dir(p.workspace), "tmp")
+	defer r.release()
 	all, err := r.wanted()
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +325,6 @@ func TestNamesAreHeld(t *testing.T) {
 	if err := os.Rename(filepath.Join(p.workspace, ".env"), filepath.Join(p.workspace, "env")); err == nil {
 		t.Error("a file that is closed by its name was renamed during the run")
 	}
-	r.release()
 }
 
 // TestHeldStays: no process renames or removes an object with an entry while the tool runs.
