@@ -179,6 +179,9 @@ func (a *Answer) because() string {
 	case ir.ReasonLeads:
 		return a.leads()
 	case ir.ReasonNoGain:
+		if r, ok := v.Rule.(*ir.FSRule); ok && !r.Caps.Has(v.Need) {
+			return fmt.Sprintf("at the new place it would gain %s, which %s withholds here", v.Need, ruleText(r))
+		}
 		return fmt.Sprintf("at the new place it would gain %s, by %s", v.Need, ruleText(v.Rule))
 	case ir.ReasonRoot:
 		return fmt.Sprintf("%s is a root: its name belongs to a directory outside", v.At.Short())
