@@ -277,19 +277,33 @@ func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, t traits) ir.Held {
 	held := []ir.Held{w.placed(cell, r, t)}
 	for _, n := range w.byName[cell.ID] {
 		// Names that are there at the start have lists of their own, later names that of their directory.
-		held = append(held, w.place(cell.Aspect, n.Caps, traits{listed: true}),
-			n.Held(cell.Aspect, n.Region.Caps, whyByName, whyNameClosed))
-		if cell.Aspect == ir.AspectOthers && n.Region.Caps != 0 {
-			held = append(held, ir.Because(ir.Assumed, "", whyMovedAway))
-		}
-		if c, ok := ir.ParseCapability(string(cell.Aspect)); ok && n.Region.Caps.Has(c) {
-			held = append(held, w.capability(c, n.Region.Caps, traits{listed: true}, ""))
+		held = append(held, w.place(cell.Aspect, n.Caps, traits{listed: true}))
+		for _, given := range around(n) {
+			held = append(held, n.Held(cell.Aspect, given, whyByName, whyNameClosed))
+			if cell.Aspect == ir.AspectOthers && given != 0 {
+				held = append(held, ir.Because(ir.Assumed, "", whyMovedAway))
+			}
+			if c, ok := ir.ParseCapability(string(cell.Aspect)); ok && given.Has(c) {
+				held = append(held, w.capability(c, given, traits{listed: true}, ""))
+			}
 		}
 	}
 	if cell.Aspect == ir.AspectMove && len(w.byName) > 0 {
 		held = append(held, backends.Weaker(ir.GapFSNames, whyBrings), backends.Stricter(whyNamedHeld))
 	}
 	return backends.Join(held...)
+}
+
+// around are the capabilities, each once, that a directory with a name of a rule may have: those of the region, or of a
+// rule by name that is about the directory.
+func around(n backends.Named) []ir.CapSet {
+	out := []ir.CapSet{n.Region.Caps}
+	for _, o := range backends.NamedIn(n.Region) {
+		if !slices.Contains(out, o.Caps) {
+			out = append(out, o.Caps)
+		}
+	}
+	return out
 }
 
 // placed is about the regions that a rule governs.

@@ -85,3 +85,16 @@ func TestNamedStops(t *testing.T) {
 		t.Errorf("links: got %v, %v", found, err)
 	}
 }
+
+// TestNamesInNames: a name that is made in a directory which a rule by name is about has that rule's rights, and its own
+// rule says so. Only the rule on the place around was looked at.
+func TestNamesInNames(t *testing.T) {
+	tool := toolWith(t)
+	namesAt(tool, "", ir.Caps(ir.Read, ir.Create), "*")
+	namesAt(tool, "", ir.Caps(ir.Read), "ab")
+	_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
+	row, _ := ledger.Cell(ir.FS, "fs[1]", ir.AspectCreate, ir.Windows, ir.BestTier)
+	if row.Is != ir.Weaker || row.Gap != ir.GapFSNames || !row.Cites(whyByName) {
+		t.Errorf("got %+v", row)
+	}
+}
