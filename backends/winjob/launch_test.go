@@ -170,7 +170,9 @@ func (w *world) refusedFor(q question, n witnessed) bool {
 	case ir.AspectMetadata:
 		return w.volume.Kind(q.src) == ir.Dir && reason(q.src, whyMetadata)
 	case ir.AspectMove:
-		return w.volume.Kind(q.dst) == ir.File && reason(q.dst, whyReplaceAll)
+		_, overEntry := w.entry(q.dst)
+		return onEntry && reason(q.src, whyNamedHeld) || overEntry && reason(q.dst, whyNamedHeld) ||
+			w.volume.Kind(q.dst) == ir.File && reason(q.dst, whyReplaceAll)
 	default:
 		return false
 	}

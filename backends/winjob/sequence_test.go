@@ -16,7 +16,7 @@ import (
 // stricterCauses are those that say what is withheld besides.
 var stricterCauses = []ir.CauseID{
 	whyNameClosed, whyCarried, whyAbsent, whySelf, whySymlink, whyHidden, whyLibrary, whyListed, whyMetadata,
-	whyReplaceAll, whyOwnBase,
+	whyReplaceAll, whyOwnBase, whyNamedHeld,
 }
 
 // later holds the emitted text against the policy at any time of a run, modulo what
