@@ -79,8 +79,8 @@ func Sentences() backends.Sentences {
 			"says: access lists belong to files and know no names",
 		whyNameClosed: "a name of the rule that is made or moved there after the start stays closed where the rule " +
 			"around it gives less",
-		whyNamedHeld: "while the tool runs, files with names of rules by name that were there at the start neither move " +
-			"nor go nor are replaced, and the directories that they are in do not move",
+		whyNamedHeld: "while the tool runs, files with names of rules by name that were there at the start neither " +
+			"move nor go nor are replaced, and the directories that they are in do not move",
 		whyBrings: "names in a moved directory, and files that are moved, keep their access lists or take those of " +
 			"their new place, whatever " +
 			"rules by name say",

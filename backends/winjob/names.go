@@ -16,8 +16,8 @@ const (
 
 // Child is a name that is found in a directory.
 type Child struct {
-	Name string
-	Dir  bool // other names may be in it
+	Name string // without the directory
+	Dir  bool   // other names may be in it
 	// Link is true where the name stands for another place, whose rules decide: a symbolic link or a junction.
 	Link bool
 }
