@@ -14,10 +14,10 @@ import (
 // know.
 var ErrVersion = errors.New("unknown format version")
 
-// Unmarshal reads the output of Marshal and returns an equal value.
+// Unmarshal reads the output of Marshal, which nobody changes any more, and returns an equal value.
 func Unmarshal(data []byte) (*ir.Program, error) {
 	var d document
-	if err := strictjson.Unmarshal(data, &d); err != nil {
+	if err := strictjson.Own(data, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", errText, err)
 	}
 	if d.Format != Format {
