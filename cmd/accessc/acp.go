@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/gate/acp"
 	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/gate/seat"
@@ -40,7 +41,7 @@ Exit status: the agent's own; 125 if it did not start.`
 
 // Run implements the command.
 func (c *acpCmd) Run(g *globals) error {
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return notStarted(err)
 	}
 	log, err := relay.OpenLog(c.Log, filepath.Base(c.Command[0]))

@@ -109,7 +109,7 @@ func byFile(name string) string {
 	return " (required by " + name + ")"
 }
 
-// attestedArtifact is early.Artifact's.
+// attestedArtifact is direct.Artifact's.
 func (c *execCmd) attestedArtifact(g *globals) func(root, tool, hash string) error {
 	return func(root, tool, hash string) error {
 		p, err := g.signersOf(root)

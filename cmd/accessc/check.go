@@ -9,6 +9,7 @@ import (
 	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/enforce/attested"
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
@@ -34,7 +35,7 @@ than approved. docs/checks.md explains each code.`
 // Run implements the command.
 func (c *checkCmd) Run(g *globals) error {
 	spare()
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return err
 	}
 	if c.Means != meansLandlock && !c.Enforceable {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/config"
@@ -88,7 +89,7 @@ func (c *execCmd) Run(g *globals) error {
 	if c.Artifact != "" && !c.Command {
 		return c.fromArtifact(g)
 	}
-	call, err := early.Call(c.Arguments, c.Call)
+	call, err := direct.Call(c.Arguments, c.Call)
 	if err != nil {
 		return notStarted(usageError{Err: err})
 	}
@@ -119,7 +120,7 @@ func (c *execCmd) Run(g *globals) error {
 
 // check refuses flags that do not go together, or not on this system.
 func (c *execCmd) check() error {
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return err
 	}
 	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
@@ -169,13 +170,13 @@ func (c *execCmd) fromArtifact(g *globals) error {
 			return notStarted(usageError{Err: err})
 		}
 	}
-	return early.Start(early.Artifact{
+	return direct.Artifact{
 		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call,
 		Accept: c.Accept, Args: c.Args,
 		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, version),
 		Contained: c.Contained,
 		Attested:  c.attestedArtifact(g),
-	})
+	}.Start()
 }
 
 // program is the one of --command. A path counts from where the caller stands.

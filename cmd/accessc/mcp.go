@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/gate/mcp"
 	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/host/config"
@@ -50,7 +51,7 @@ func (c *mcpCmd) Run(g *globals) error {
 
 // prepare compiles the policy of the server and of its tools.
 func (c *mcpCmd) prepare(g *globals) (*seat.Seat, *mcp.Session, error) {
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return nil, nil, err
 	}
 	opts, err := g.asking().options(true, hostfacts.Platform())

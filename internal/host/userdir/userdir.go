@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -172,11 +171,16 @@ func Attestations() []Attestation {
 }
 
 // Attests reports whether there may be a file that says who may sign.
-func Attests() bool {
-	return slices.ContainsFunc(Attestations(), func(a Attestation) bool {
-		_, err := os.Lstat(a.Path)
-		return !errors.Is(err, fs.ErrNotExist)
-	})
+func Attests() bool { return Attesting() != "" }
+
+// Attesting is the first path at which there may be a file that says who may sign, empty for none.
+func Attesting() string {
+	for _, a := range Attestations() {
+		if _, err := os.Lstat(a.Path); !errors.Is(err, fs.ErrNotExist) {
+			return a.Path
+		}
+	}
+	return ""
 }
 
 // Attested is the path of the file that keeps the highest serial of an attestation by which a tool was started.
