@@ -33,7 +33,9 @@ func TestAnswer(t *testing.T) {
 		want    string
 	}{
 		{Request{Show: "explain"}, "accessc.toml:4"},
-		{Request{Show: "explain", System: "windows"}, "windows"},
+		{Request{Show: "ask", Ask: "read /usr/bin/env"}, "itself: yes, read is granted by /usr  read"},
+		{Request{Show: "ask", Ask: "read /usr/bin/env", System: "darwin"}, "itself: yes, read is granted by /usr/bin  read"},
+		{Request{Show: "ask", Ask: "read /usr/bin/env", System: "windows"}, "itself: no, no rule matches"},
 		{Request{Show: "holds"}, "supervised"},
 		{Request{Show: "ask", Ask: "read .env"}, "no "},
 		{Request{Show: "ask", Ask: "read x/y"}, "yes "},

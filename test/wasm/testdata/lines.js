@@ -3,6 +3,7 @@
 const fs = require("fs");
 require(process.argv[2]);
 const go = new Go();
+go.env = { GOGC: "400" };
 const began = performance.now();
 WebAssembly.instantiate(fs.readFileSync(process.argv[3]), go.importObject).then(({ instance }) => {
 	go.run(instance);
