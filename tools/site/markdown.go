@@ -207,8 +207,23 @@ func (wide) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		_, err := w.WriteString(piece)
 		return ast.WalkContinue, err
 	})
+	r.Register(east.KindTableCell, cell)
 	r.Register(ast.KindFencedCodeBlock, code)
 	r.Register(ast.KindCodeBlock, code)
+}
+
+// cell writes a heading for the first row, unless it has no text.
+func cell(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	name := "td"
+	if n.Parent().Kind() == east.KindTableHeader && n.HasChildren() {
+		name = "th"
+	}
+	mark := "<"
+	if !entering {
+		mark = "</"
+	}
+	_, err := w.WriteString(mark + name + ">")
+	return ast.WalkContinue, err
 }
 
 func code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
