@@ -189,7 +189,7 @@ access.fs = [{ path = "../x", read = true, wrte = true }]
 			o.textContent = v;
 			list.append(o);
 		}
-		list.value = values.includes(chosen) ? chosen : "";
+		list.value = values.includes(chosen) ? chosen : first.value;
 	}
 
 	function render(asked, reply) {

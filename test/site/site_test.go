@@ -172,6 +172,8 @@ func TestPlayground(t *testing.T) {
 	b := browser.Start(t)
 	show(t, b, base, "")
 	t.Logf("ms from the navigation to the first answer: %s", b.Eval(`document.documentElement.dataset.first`))
+	b.Want(`["tool", "target", "abi"].map((f) => document.getElementById(f).selectedOptions[0]?.textContent)`,
+		[]string{"all", "of the system", "newest"})
 	same(t, b)
 	examples := []string{}
 	if err := json.Unmarshal([]byte(b.Eval(`Array.from(document.getElementById("example").options, (o) => o.value)`)), &examples); err != nil {
