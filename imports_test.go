@@ -19,6 +19,7 @@ var rooms = []string{
 	"test",
 	"examples",
 	"golden",
+	"release",
 	"cmd",
 	"internal/review",
 	"internal/propose",

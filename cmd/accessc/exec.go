@@ -172,7 +172,7 @@ func (c *execCmd) fromArtifact(g *globals) error {
 	return early.Start(early.Artifact{
 		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call,
 		Accept: c.Accept, Args: c.Args,
-		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, version),
+		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, programVersion()),
 		Contained: c.Contained,
 		Attested:  c.attestedArtifact(g),
 	})

@@ -27,7 +27,7 @@ func (manCmd) Run(g *globals) error {
 // writeMan renders the model of the command line as a manual page (man(7)).
 func writeMan(w io.Writer, m *kong.Application) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH ACCESSC 1 \"\" \"accessc %s\"\n.SH NAME\naccessc \\- %s\n", roff(version), roff(firstLower(description)))
+	fmt.Fprintf(&b, ".TH ACCESSC 1 \"\" \"accessc %s\"\n.SH NAME\naccessc \\- %s\n", roff(programVersion()), roff(firstLower(description)))
 	b.WriteString(".SH SYNOPSIS\n.B accessc\n.I COMMAND\n[\\fIflags\\fR]\n.SH DESCRIPTION\n")
 	paragraphs(&b, strings.TrimSpace(descriptionMore))
 	b.WriteString(".SH COMMANDS\n")

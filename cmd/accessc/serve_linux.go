@@ -7,7 +7,7 @@ func (c *serveCmd) Run(g *globals) error {
 	if err := checkAccept(c.Accept); err != nil {
 		return err
 	}
-	h, err := serving.Open(g.config(), c.Accept, version, g.style(g.stdout), g.stderr)
+	h, err := serving.Open(g.config(), c.Accept, programVersion(), g.style(g.stdout), g.stderr)
 	if err != nil {
 		return g.refused(err)
 	}
