@@ -27,6 +27,7 @@ const (
 	checksumsFile  = "checksums.txt"
 	signatureFile  = "checksums.txt.sig"
 	keyFile        = "release.pub"
+	signersFile    = "release.signers"
 	provenanceFile = "provenance.intoto.json"
 )
 
@@ -115,7 +116,7 @@ func (k key) sign(data []byte) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "SSH SIGNATURE", Bytes: append([]byte("SSHSIG"), blob...)}), nil
 }
 
-// checksums writes the checksums of all files so far, the signature, and the key that checks it.
+// checksums writes the checksums of all files so far, the signature, and the key that checks it, in PEM and for ssh-keygen.
 func (r *release) checksums() error {
 	subjects, err := subjects(r.out)
 	if err != nil {
@@ -133,7 +134,12 @@ func (r *release) checksums() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.put(checksumsFile, b.Bytes()), r.put(signatureFile, signature), r.put(keyFile, public))
+	authorized, err := r.key.authorized()
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.put(checksumsFile, b.Bytes()), r.put(signatureFile, signature), r.put(keyFile, public),
+		r.put(signersFile, []byte("release "+authorized+"\n")))
 }
 
 // subjects are the files of a directory by name.
