@@ -110,32 +110,35 @@ func TestInstall(t *testing.T) {
 		{name: "an empty signature", path: opensslOnly, served: map[string][]byte{signatureFile: []byte("\n")}, says: "(openssl)"},
 		{name: "older release", path: both, served: all3(t, older, archive), says: "of another release"},
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			name := strings.TrimPrefix(req.URL.Path, "/")
-			text, other := c.served[name]
-			if !other {
-				text = read(t, r.out, name)
-			}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				name := strings.TrimPrefix(req.URL.Path, "/")
+				text, other := c.served[name]
+				if !other {
+					text = read(t, r.out, name)
+				}
+				switch {
+				case text == nil:
+					http.NotFound(w, req)
+				case name == c.cut:
+					w.Header().Set("Content-Length", "1000000")
+					w.Write(text[:len(text)/2])
+				default:
+					w.Write(text)
+				}
+			}))
+			defer server.Close()
+			said, installed := install(t, script, c.path, append(c.args, "--from", server.URL)...)
 			switch {
-			case text == nil:
-				http.NotFound(w, req)
-			case name == c.cut:
-				w.Header().Set("Content-Length", "1000000")
-				w.Write(text[:len(text)/2])
-			default:
-				w.Write(text)
+			case c.says != "" && (installed != "" || !strings.Contains(said, c.says)):
+				t.Errorf("got %q, expected %q", said, c.says)
+			case c.says == "" && !strings.Contains(installed, "accessc 1.2.3 linux/"):
+				t.Errorf("installed %q: %s", installed, said)
+			case len(c.args) > 0 && c.says == "" && !strings.Contains(said, "the signature was not checked"):
+				t.Errorf("it does not say what it did not check: %s", said)
 			}
-		}))
-		said, installed := install(t, script, c.path, append(c.args, "--from", server.URL)...)
-		server.Close()
-		switch {
-		case c.says != "" && (installed != "" || !strings.Contains(said, c.says)):
-			t.Errorf("%s: got %q, expected %q", c.name, said, c.says)
-		case c.says == "" && !strings.Contains(installed, "accessc 1.2.3 linux/"):
-			t.Errorf("%s: installed %q: %s", c.name, installed, said)
-		case len(c.args) > 0 && c.says == "" && !strings.Contains(said, "the signature was not checked"):
-			t.Errorf("%s: it does not say what it did not check: %s", c.name, said)
-		}
+		})
 	}
 }
 
@@ -170,7 +173,7 @@ func TestInstallCutOff(t *testing.T) {
 		t.Error("the whole script does not run")
 	}
 	end := strings.LastIndex(script, "}")
-	for i := end; i > 0; i = strings.LastIndex(script[:max(0, i-200)], "\n") {
+	for i := end; i > 0; i = strings.LastIndex(script[:max(0, i-500)], "\n") {
 		if run(script[:i]) || run(script[:i], "--help") {
 			t.Fatalf("cut behind %q it runs", script[max(0, i-40):i])
 		}
