@@ -7,7 +7,8 @@ import (
 )
 
 // image writes an image for Linux on both architectures, as an archive of an OCI image layout
-// (https://github.com/opencontainers/image-spec): one layer from nothing, with the programs, their licences and a /tmp.
+// (https://github.com/opencontainers/image-spec): one layer from nothing, with the programs, their licences, /tmp and an
+// empty /work, for a workspace.
 func (r *release) image() error {
 	l := layout{files: []entry{{"oci-layout", 0o644, []byte(`{"imageLayoutVersion":"1.0.0"}`)}, {"blobs/", 0o755, nil}, {"blobs/sha256/", 0o755, nil}}}
 	labels := map[string]string{
@@ -36,7 +37,7 @@ func (r *release) image() error {
 		config := l.json("application/vnd.oci.image.config.v1+json", object{
 			"created": r.when(), "architecture": p.arch, "os": "linux",
 			"config": object{
-				"User": "65534:65534", "Env": []string{"PATH=/usr/bin", "HOME=/tmp"}, "WorkingDir": "/",
+				"User": "65534:65534", "Env": []string{"PATH=/usr/bin", "HOME=/tmp"}, "WorkingDir": "/work",
 				"Entrypoint": []string{"/usr/bin/" + programs[0].name}, "Labels": labels,
 			},
 			"rootfs":  object{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(sum[:])}},
@@ -76,7 +77,7 @@ func (r *release) layer(p platform) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []entry{{"tmp/", 0o1777, nil}}
+	out := []entry{{"tmp/", 0o1777, nil}, {"work/", 0o755, nil}}
 	for _, dir := range []string{"usr/", "usr/bin/", "usr/share/", "usr/share/doc/", "usr/share/doc/accessc/"} {
 		out = append(out, entry{dir, 0o755, nil})
 	}
