@@ -98,7 +98,10 @@ func (r *release) tar(entries []entry) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, e := range sorted(entries) {
-		h := &tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: time.Unix(r.epoch, 0), Format: tar.FormatUSTAR}
+		h := &tar.Header{
+			Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: time.Unix(r.epoch, 0),
+			Format: tar.FormatUSTAR,
+		}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}
@@ -127,7 +130,9 @@ func gzipped(data []byte) ([]byte, error) {
 func (r *release) zipped(entries []entry) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestCompression) })
+	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(out, flate.BestCompression)
+	})
 	for _, e := range sorted(entries) {
 		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: time.Unix(r.epoch, 0).UTC()}
 		h.SetMode(os.FileMode(e.mode))

@@ -59,7 +59,8 @@ func (r *release) formula() error {
 		arch := map[string]string{"amd64": "intel", "arm64": "arm"}[p.arch]
 		for i := range systems {
 			if systems[i].Name == strings.Replace(p.os, "darwin", "macos", 1) {
-				systems[i].Architectures = append(systems[i].Architectures, architecture{arch, r.archive(p), hashes[r.archive(p)]})
+				systems[i].Architectures = append(systems[i].Architectures,
+					architecture{arch, r.archive(p), hashes[r.archive(p)]})
 			}
 		}
 	}
@@ -83,7 +84,8 @@ func (r *release) scoop() error {
 			continue
 		}
 		name := map[string]string{"amd64": "64bit", "arm64": "arm64"}[p.arch]
-		architectures[name] = object{"url": r.downloads() + "/" + r.archive(p), "hash": hashes[r.archive(p)], "extract_dir": r.base(p)}
+		architectures[name] = object{
+			"url": r.downloads() + "/" + r.archive(p), "hash": hashes[r.archive(p)], "extract_dir": r.base(p)}
 		newer := strings.NewReplacer(r.version, "$version").Replace
 		updates[name] = object{"url": newer(r.downloads() + "/" + r.archive(p)), "extract_dir": newer(r.base(p))}
 	}
@@ -120,8 +122,9 @@ func (r *release) installer() error {
 	if err != nil {
 		return err
 	}
-	return r.fill("install.sh", object{"Version": r.version, "Downloads": r.downloads(), "Key": authorized, "PEM": strings.TrimSpace(string(pem)),
-		"Namespace": namespace, "Length": fmt.Sprintf("%03o", len(namespace)), "Platforms": systems, "Programs": names(), "Trial": r.trial})
+	return r.fill("install.sh", object{"Version": r.version, "Downloads": r.downloads(), "Key": authorized,
+		"PEM": strings.TrimSpace(string(pem)), "Namespace": namespace, "Length": fmt.Sprintf("%03o", len(namespace)),
+		"Platforms": systems, "Programs": names(), "Trial": r.trial})
 }
 
 // papers writes what a person reads.

@@ -26,11 +26,13 @@ type platform struct {
 	system, machines string
 }
 
-// platforms are all that have files. Go's programs need macOS 12 (https://go.dev/wiki/MinimumRequirements); on Linux they
-// are static, so that wheels are for both C libraries.
+// platforms are all that have files. Go's programs need macOS 12 (https://go.dev/wiki/MinimumRequirements); on Linux
+// they are static, so that wheels are for both C libraries.
 var platforms = []platform{
-	{"linux", "amd64", "linux", "x64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64", "Linux", "x86_64|amd64"},
-	{"linux", "arm64", "linux", "arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64", "Linux", "aarch64|arm64"},
+	{"linux", "amd64", "linux", "x64",
+		"manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64", "Linux", "x86_64|amd64"},
+	{"linux", "arm64", "linux", "arm64",
+		"manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64", "Linux", "aarch64|arm64"},
 	{"darwin", "amd64", "darwin", "x64", "macosx_12_0_x86_64", "Darwin", "x86_64"},
 	{"darwin", "arm64", "darwin", "arm64", "macosx_12_0_arm64", "Darwin", "arm64"},
 	{"windows", "amd64", "win32", "x64", "win_amd64", "", ""},
@@ -110,8 +112,8 @@ func (r *release) on(p platform) []string {
 // goEnv is an environment in which the go command builds the same for every user: the user's own settings say only from
 // where modules come, and where they are kept.
 func goEnv(env []string) ([]string, error) {
-	text, err := output(".", env, "go", "env", "-json", "GOPROXY", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOMODCACHE",
-		"GOCACHE", "GOTOOLCHAIN")
+	text, err := output(".", env, "go", "env", "-json", "GOPROXY", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE",
+		"GOMODCACHE", "GOCACHE", "GOTOOLCHAIN")
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +125,9 @@ func goEnv(env []string) ([]string, error) {
 	for name, value := range kept {
 		out = append(out, name+"="+value)
 	}
-	return append(out, "GOENV=off", "GOWORK=off", "GOFLAGS=-mod=readonly -trimpath", "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0"), nil
+	return append(out,
+		"GOENV=off", "GOWORK=off", "GOFLAGS=-mod=readonly -trimpath", "CGO_ENABLED=0",
+		"GOAMD64=v1", "GOARM64=v8.0"), nil
 }
 
 // paper is a file that goes beside the programs of a package.
@@ -142,7 +146,9 @@ var papers = []paper{
 
 // paperwork writes the papers, notes among them.
 func (r *release) paperwork() error {
-	here := slices.IndexFunc(platforms, func(p platform) bool { return p.os == runtime.GOOS && p.arch == runtime.GOARCH })
+	here := slices.IndexFunc(platforms, func(p platform) bool {
+		return p.os == runtime.GOOS && p.arch == runtime.GOARCH
+	})
 	if here < 0 {
 		return fmt.Errorf("a release is made on one of its platforms, not on %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
@@ -160,7 +166,8 @@ func (r *release) paperwork() error {
 		}
 	}
 	for name, args := range map[string][]string{
-		"accessc.1": {"man"}, "completions/accessc.bash": {"completion", "bash"}, "completions/_accessc": {"completion", "zsh"},
+		"accessc.1": {"man"}, "completions/accessc.bash": {"completion", "bash"},
+		"completions/_accessc":     {"completion", "zsh"},
 		"completions/accessc.fish": {"completion", "fish"},
 	} {
 		text, err := output(r.clone, r.env, r.binary(platforms[here], programs[0]), args...)
@@ -203,7 +210,8 @@ func (r *release) notes(changelog string) (string, error) {
 
 var relative = regexp.MustCompile(`\]\(([A-Za-z][^):]*)\)`)
 
-// thirdParties writes the licences of every module that a program of a platform has, and of Go: most of them ask for it.
+// thirdParties writes the licences of every module that a program of a platform has, and of Go: most of them ask for
+// it.
 func (r *release) thirdParties(file string) error {
 	type module struct {
 		Path, Version, Dir string
@@ -235,7 +243,8 @@ func (r *release) thirdParties(file string) error {
 	b.WriteString("accessc contains these works of others, under the licences that follow each name.\n")
 	modules := slices.SortedFunc(maps.Values(all), func(a, b module) int { return cmp.Compare(a.Path, b.Path) })
 	for _, m := range modules {
-		fmt.Fprintf(&b, "\n%s\n%s\n%s\n", strings.Repeat("=", 80), strings.TrimSpace(m.Path+" "+m.Version), strings.Repeat("=", 80))
+		rule := strings.Repeat("=", 80)
+		fmt.Fprintf(&b, "\n%s\n%s\n%s\n", rule, strings.TrimSpace(m.Path+" "+m.Version), rule)
 		entries, err := os.ReadDir(m.Dir)
 		if err != nil {
 			return err

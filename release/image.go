@@ -7,10 +7,13 @@ import (
 )
 
 // image writes an image for Linux on both architectures, as an archive of an OCI image layout
-// (https://github.com/opencontainers/image-spec): one layer from nothing, with the programs, their licences, /tmp and an
-// empty /work, for a workspace.
+// (https://github.com/opencontainers/image-spec): one layer from nothing, with the programs, their licences, /tmp and
+// an empty /work, for a workspace.
 func (r *release) image() error {
-	l := layout{files: []entry{{"oci-layout", 0o644, []byte(`{"imageLayoutVersion":"1.0.0"}`)}, {"blobs/", 0o755, nil}, {"blobs/sha256/", 0o755, nil}}}
+	l := layout{files: []entry{
+		{"oci-layout", 0o644, []byte(`{"imageLayoutVersion":"1.0.0"}`)},
+		{"blobs/", 0o755, nil}, {"blobs/sha256/", 0o755, nil},
+	}}
 	labels := map[string]string{
 		"org.opencontainers.image.version": r.version, "org.opencontainers.image.revision": r.commit,
 		"org.opencontainers.image.source": repository, "org.opencontainers.image.licenses": "Apache-2.0",
@@ -45,12 +48,15 @@ func (r *release) image() error {
 		})
 		manifest := l.json(manifestType, object{
 			"schemaVersion": 2, "mediaType": manifestType, "config": config,
-			"layers": []object{l.blob("application/vnd.oci.image.layer.v1.tar+gzip", compressed)}, "annotations": labels,
+			"layers":      []object{l.blob("application/vnd.oci.image.layer.v1.tar+gzip", compressed)},
+			"annotations": labels,
 		})
 		manifest["platform"] = object{"os": "linux", "architecture": p.arch}
 		manifests = append(manifests, manifest)
 	}
-	index := l.json(indexType, object{"schemaVersion": 2, "mediaType": indexType, "manifests": manifests, "annotations": labels})
+	index := l.json(indexType, object{
+		"schemaVersion": 2, "mediaType": indexType, "manifests": manifests, "annotations": labels,
+	})
 	index["annotations"] = object{"org.opencontainers.image.ref.name": r.version}
 	data, err := json.Marshal(object{"schemaVersion": 2, "mediaType": indexType, "manifests": []object{index}})
 	if err != nil {

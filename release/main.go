@@ -46,7 +46,8 @@ type release struct {
 }
 
 func main() {
-	keyFile := flag.String("key", "", "sign with this Ed25519 key, PKCS #8 in PEM; with -check the public key that must have signed")
+	keyFile := flag.String("key", "",
+		"sign with this Ed25519 key, PKCS #8 in PEM; with -check the public key that must have signed")
 	dist := flag.String("out", "dist", "the directory for the release's directory")
 	checkDir := flag.String("check", "", "check the files of a release in this directory instead")
 	version := ""
@@ -131,7 +132,8 @@ func (r *release) write() error {
 
 // plain writes what needs no other program, and in the end what checks all files.
 func (r *release) plain() error {
-	return all(r.archives, r.npm, r.wheels, r.image, r.formula, r.scoop, r.installer, r.papers, r.checksums, r.provenance)
+	return all(r.archives, r.npm, r.wheels, r.image, r.formula, r.scoop,
+		r.installer, r.papers, r.checksums, r.provenance)
 }
 
 func all(steps ...func() error) error {

@@ -10,8 +10,8 @@ import (
 var launcher []byte
 
 // npm writes the package accessc, whose programs start those of one further package for each platform. npm installs the
-// one whose os and cpu are the machine's (https://docs.npmjs.com/cli/configuring-npm/package-json), and nothing runs while it
-// does.
+// one whose os and cpu are the machine's (https://docs.npmjs.com/cli/configuring-npm/package-json), and nothing runs
+// while it does.
 func (r *release) npm() error {
 	optional, bin := map[string]string{}, map[string]string{}
 	license, err := r.paper("LICENSE")
@@ -39,19 +39,22 @@ func (r *release) npm() error {
 			entries = append(entries, entry{"package/bin/" + of.name + p.exe(), 0o755, data})
 		}
 		if err := r.pack("accessc-"+p.npm+"-"+p.cpu, entries, npmPackage{
-			Name: name, Description: "The programs of accessc for " + p.npm + " on " + p.cpu, OS: []string{p.npm}, CPU: []string{p.cpu},
+			Name: name, Description: "The programs of accessc for " + p.npm + " on " + p.cpu,
+			OS: []string{p.npm}, CPU: []string{p.cpu},
 		}); err != nil {
 			return err
 		}
 	}
-	entries := append([]entry{{"package/launch.js", 0o644, launcher}, {"package/README.md", 0o644, readme}}, legal[:1]...)
+	entries := append([]entry{{"package/launch.js", 0o644, launcher},
+		{"package/README.md", 0o644, readme}}, legal[:1]...)
 	for _, of := range programs {
 		bin[of.name] = "bin/" + of.name + ".js"
 		text := "#!/usr/bin/env node\nrequire(\"../launch.js\")(\"" + of.name + "\");\n"
 		entries = append(entries, entry{"package/bin/" + of.name + ".js", 0o755, []byte(text)})
 	}
 	return r.pack("accessc", entries, npmPackage{
-		Name: "accessc", Description: description, Bin: bin, Optional: optional, Engines: map[string]string{"node": ">=18"},
+		Name: "accessc", Description: description, Bin: bin, Optional: optional,
+		Engines: map[string]string{"node": ">=18"},
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// linuxPackages writes the packages of Debian, RPM and Alpine by nfpm (https://nfpm.goreleaser.com/configuration), whose
-// configuration may be JSON.
+// linuxPackages writes the packages of Debian, RPM and Alpine by nfpm (https://nfpm.goreleaser.com/configuration),
+// whose configuration may be JSON.
 func (r *release) linuxPackages() error {
 	for _, p := range platforms {
 		if p.os != "linux" {
@@ -28,7 +28,8 @@ func (r *release) linuxPackages() error {
 			if err != nil {
 				return err
 			}
-			if _, err := r.run("nfpm", "package", "--config", config, "--packager", packager, "--target", target); err != nil {
+			_, err = r.run("nfpm", "package", "--config", config, "--packager", packager, "--target", target)
+			if err != nil {
 				return err
 			}
 		}
@@ -54,8 +55,10 @@ func (r *release) nfpm(file string, p platform) error {
 	add(filepath.Join(r.built, "papers", "LICENSE"), "/usr/share/doc/accessc/copyright", 0o644)
 	contents[len(contents)-1]["packager"] = "deb" // its policy asks for the name (Debian Policy, 12.5)
 	data, err := json.MarshalIndent(object{
-		"name": "accessc", "arch": p.arch, "platform": "linux", "version": r.version, "version_schema": "semver", "mtime": r.when(),
-		"section": "utils", "priority": "optional", "maintainer": "The accessc maintainers <accessc@users.noreply.github.com>",
+		"name": "accessc", "arch": p.arch, "platform": "linux", "version": r.version,
+		"version_schema": "semver", "mtime": r.when(),
+		"section": "utils", "priority": "optional",
+		"maintainer":  "The accessc maintainers <accessc@users.noreply.github.com>",
 		"description": description, "vendor": "accessc", "homepage": repository, "license": "Apache-2.0",
 		"rpm": object{"buildhost": "accessc", "compression": "gzip", "summary": description}, "contents": contents,
 	}, "", "  ")
@@ -70,8 +73,8 @@ func (r *release) run(args ...string) (string, error) {
 	return output(r.clone, r.env, "go", append([]string{"tool", "-modfile=tools/go.mod"}, args...)...)
 }
 
-// materials writes an SBOM of each program of each platform (CycloneDX, https://cyclonedx.org). It has the modules that the
-// program itself says that it has.
+// materials writes an SBOM of each program of each platform (CycloneDX, https://cyclonedx.org). It has the modules that
+// the program itself says that it has.
 func (r *release) materials() error {
 	for _, p := range platforms {
 		for _, of := range programs {
@@ -79,8 +82,9 @@ func (r *release) materials() error {
 			if err != nil {
 				return err
 			}
-			if _, err := r.run("cyclonedx-gomod", "bin", "-json", "-noserial", "-std", "-version", r.tag, "-output", target,
-				r.binary(p, of)); err != nil {
+			_, err = r.run("cyclonedx-gomod", "bin", "-json", "-noserial", "-std", "-version", r.tag,
+				"-output", target, r.binary(p, of))
+			if err != nil {
 				return err
 			}
 			if err := r.settle(target); err != nil {

@@ -37,8 +37,8 @@ type key struct {
 	raw ed25519.PrivateKey
 }
 
-// readKey reads a key, or makes it if there is no file. A signature by ECDSA draws a number, so that two releases with the
-// same key would differ.
+// readKey reads a key, or makes it if there is no file. A signature by ECDSA draws a number, so that two releases with
+// the same key would differ.
 func readKey(file string) (key, error) {
 	var data []byte
 	var err error
@@ -66,7 +66,8 @@ func readKey(file string) (key, error) {
 	}
 	raw, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return key{}, fmt.Errorf("%s: found another key, expected Ed25519: openssl genpkey -algorithm ed25519 makes it", file)
+		return key{}, fmt.Errorf(
+			"%s: found another key, expected Ed25519: openssl genpkey -algorithm ed25519 makes it", file)
 	}
 	return key{private, raw}, nil
 }
@@ -108,15 +109,17 @@ func (k key) sign(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	inner := ssh.Marshal(ssh.Signature{Format: ssh.KeyAlgoED25519, Blob: sig})
 	blob := ssh.Marshal(struct {
 		Version                        uint32
 		Key, Namespace, Reserved, Hash string
 		Signature                      []byte
-	}{1, string(public.Marshal()), namespace, "", "sha512", ssh.Marshal(ssh.Signature{Format: ssh.KeyAlgoED25519, Blob: sig})})
+	}{1, string(public.Marshal()), namespace, "", "sha512", inner})
 	return pem.EncodeToMemory(&pem.Block{Type: "SSH SIGNATURE", Bytes: append([]byte("SSHSIG"), blob...)}), nil
 }
 
-// checksums writes the checksums of all files so far, the signature, and the key that checks it, in PEM and for ssh-keygen.
+// checksums writes the checksums of all files so far, the signature, and the key that checks it, in PEM and for
+// ssh-keygen.
 func (r *release) checksums() error {
 	subjects, err := subjects(r.out)
 	if err != nil {

@@ -39,12 +39,14 @@ func (r *release) wheels() error {
 			tags += "Tag: py3-none-" + tag + "\n"
 		}
 		entries := []entry{
-			{"accessc/__init__.py", 0o644, pythonInit}, {"accessc/serve.py", 0o644, client}, {"accessc/py.typed", 0o644, nil},
+			{"accessc/__init__.py", 0o644, pythonInit}, {"accessc/serve.py", 0o644, client},
+			{"accessc/py.typed", 0o644, nil},
 			{info + "licenses/LICENSE", 0o644, license}, {info + "licenses/THIRD-PARTY-LICENSES", 0o644, third},
 			{info + "WHEEL", 0o644, []byte("Wheel-Version: 1.0\nGenerator: accessc\nRoot-Is-Purelib: false\n" + tags)},
-			{info + "METADATA", 0o644, []byte("Metadata-Version: 2.4\nName: accessc\nVersion: " + version + "\nSummary: " + description +
-				"\nLicense-Expression: Apache-2.0\nLicense-File: LICENSE\nLicense-File: THIRD-PARTY-LICENSES\nProject-URL: Source, " +
-				repository + "\nRequires-Python: >=3.9\nDescription-Content-Type: text/markdown\n\n" + string(readme))},
+			{info + "METADATA", 0o644, []byte("Metadata-Version: 2.4\nName: accessc\nVersion: " + version +
+				"\nSummary: " + description + "\nLicense-Expression: Apache-2.0\nLicense-File: LICENSE" +
+				"\nLicense-File: THIRD-PARTY-LICENSES\nProject-URL: Source, " + repository +
+				"\nRequires-Python: >=3.10\nDescription-Content-Type: text/markdown\n\n" + string(readme))},
 		}
 		for _, of := range programs {
 			data, err := os.ReadFile(r.binary(p, of))
@@ -56,7 +58,8 @@ func (r *release) wheels() error {
 		record := ""
 		for _, e := range sorted(entries) {
 			sum := sha256.Sum256(e.data)
-			record += fmt.Sprintf("%s,sha256=%s,%d\n", e.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(e.data))
+			hash := base64.RawURLEncoding.EncodeToString(sum[:])
+			record += fmt.Sprintf("%s,sha256=%s,%d\n", e.name, hash, len(e.data))
 		}
 		record += info + "RECORD,,\n"
 		data, err := r.zipped(append(entries, entry{info + "RECORD", 0o644, []byte(record)}))

@@ -50,7 +50,9 @@ type material struct {
 func (p *Provenance) document() provenanceDocument {
 	var d provenanceDocument
 	d.Definition.Type, d.Definition.Parameters = provenanceBuild, map[string]string{"version": p.Version}
-	d.Definition.From = []material{{"git+" + provenanceSource + "@refs/tags/" + p.Version, map[string]string{"gitCommit": p.Commit}}}
+	d.Definition.From = []material{
+		{"git+" + provenanceSource + "@refs/tags/" + p.Version, map[string]string{"gitCommit": p.Commit}},
+	}
 	d.Run.Builder.ID, d.Run.Builder.Version = provenanceBuilder, map[string]string{"go": p.Go}
 	return d
 }
@@ -64,7 +66,8 @@ func (p *Provenance) unmarshal(data []byte) error {
 		return fmt.Errorf("the predicate: found %d sources, expected the repository alone", len(d.Definition.From))
 	}
 	from := d.Definition.From[0]
-	p.Version, p.Commit, p.Go = d.Definition.Parameters["version"], from.Digest["gitCommit"], d.Run.Builder.Version["go"]
+	p.Version, p.Commit = d.Definition.Parameters["version"], from.Digest["gitCommit"]
+	p.Go = d.Run.Builder.Version["go"]
 	want := p.document()
 	switch {
 	case d.Definition.Type != provenanceBuild || d.Run.Builder.ID != provenanceBuilder:
