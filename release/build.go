@@ -152,6 +152,13 @@ func (r *release) paperwork() error {
 	if here < 0 {
 		return fmt.Errorf("a release is made on one of its platforms, not on %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
+	said, err := output(r.clone, r.env, r.binary(platforms[here], programs[0]), "version")
+	if err != nil {
+		return err
+	}
+	if want := programs[0].name + " " + r.version + " " + r.commit[:12]; !strings.HasPrefix(said, want+"\n") {
+		return fmt.Errorf("the program says %q, expected %q", said, want)
+	}
 	at := filepath.Join(r.built, "papers")
 	if err := os.MkdirAll(filepath.Join(at, "completions"), 0o755); err != nil {
 		return err

@@ -72,8 +72,8 @@ func main() {
 	}
 }
 
-// tags are the versions that every kind of package can spell.
-var tags = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-rc\.[1-9]\d*)?$`)
+// tags are the versions that every kind of package can spell, and that Go takes for a module without /v2 in its path.
+var tags = regexp.MustCompile(`^v[01]\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-rc\.[1-9]\d*)?$`)
 
 // run makes a release of the commit that is checked out here.
 func run(tag, keyFile, dist string) error {

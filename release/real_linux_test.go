@@ -77,7 +77,7 @@ func (p place) works(accessc ...string) {
 	}
 }
 
-const version = "9.9.9"
+const version = "0.99.9"
 
 // TestRelease makes a release twice, as two users in two directories with other masks, and compares it file by file. Then it
 // installs what it made by every way that docs/install.md has, as far as the programs are there, runs a first tool, and
