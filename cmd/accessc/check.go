@@ -2,15 +2,11 @@ package main
 
 import (
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 
-	"github.com/accessc/accessc/internal/agents/registry"
-	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/review/checked"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )
@@ -44,22 +40,10 @@ func (c *checkCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	opts.Sensitive, opts.Places = true, true
-	res, err := hostfacts.Compile(opts)
+	res, findings, err := checked.Compile(opts)
 	if err != nil {
 		return usageError{Err: err}
 	}
-	findings := res.Findings
-	if res.Program != nil {
-		refused, err := build.Refusals(res.Program, registry.All)
-		if err != nil {
-			return err
-		}
-		findings = append(findings, refused...)
-	}
-	_, texts, signers := attested.Signers(filepath.FromSlash(res.Resolver.Root))
-	findings = append(findings, signers...)
-	maps.Copy(res.Files, texts)
 	if err := g.report(c.Format, findings, res.Files, ""); err != nil {
 		return err
 	}
