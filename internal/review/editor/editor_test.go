@@ -25,7 +25,7 @@ import (
 type client struct {
 	testing.TB
 	to   io.WriteCloser
-	from *bufio.Reader
+	from chan []byte
 	id   int
 	// published are the last diagnostics of each document.
 	published map[string]diagnostics
@@ -58,7 +58,7 @@ func start(t testing.TB, utf8 bool, dirs ...string) *client {
 	}
 	in, to := io.Pipe()
 	from, out := io.Pipe()
-	c := &client{TB: t, to: to, from: bufio.NewReader(from), published: map[string]diagnostics{}, done: make(chan error, 1)}
+	c := &client{TB: t, to: to, from: make(chan []byte, 1<<16), published: map[string]diagnostics{}, done: make(chan error, 1)}
 	go func() {
 		_, err := editor.Serve(in, out, editor.Options{
 			Config: config.Flags{}, Style: explain.Style{ABI: 6}, Schema: string(schema), Version: "test",
@@ -67,9 +67,9 @@ func start(t testing.TB, utf8 bool, dirs ...string) *client {
 		in.CloseWithError(io.ErrClosedPipe)
 		c.done <- err
 	}()
+	go receive(bufio.NewReader(from), c.from)
 	t.Cleanup(func() {
 		to.Close()
-		_, _ = io.Copy(io.Discard, c.from)
 		if err := <-c.done; err != nil {
 			t.Errorf("the server ends with %v", err)
 		}
@@ -122,6 +122,29 @@ func (c *client) note(method string, params any) {
 	c.send(map[string]any{"method": method, "params": params})
 }
 
+// receive reads messages whether or not somebody waits for them, as editors do.
+func receive(in *bufio.Reader, to chan<- []byte) {
+	defer close(to)
+	for {
+		length := 0
+		for line := " "; line != ""; {
+			var err error
+			if line, err = in.ReadString('\n'); err != nil {
+				return
+			}
+			line = strings.TrimRight(line, "\r\n")
+			if _, n, ok := strings.Cut(line, "Content-Length: "); ok {
+				length, _ = strconv.Atoi(n)
+			}
+		}
+		body := make([]byte, length)
+		if _, err := io.ReadFull(in, body); err != nil {
+			return
+		}
+		to <- body
+	}
+}
+
 type message struct {
 	ID     json.RawMessage
 	Method string
@@ -136,23 +159,9 @@ type message struct {
 // next reads a message, and keeps diagnostics.
 func (c *client) next() message {
 	c.Helper()
-	length := 0
-	for {
-		line, err := c.from.ReadString('\n')
-		if err != nil {
-			c.Fatalf("the server has gone: %v", err)
-		}
-		line = strings.TrimRight(line, "\r\n")
-		if line == "" {
-			break
-		}
-		if _, n, ok := strings.Cut(line, "Content-Length: "); ok {
-			length, _ = strconv.Atoi(n)
-		}
-	}
-	body := make([]byte, length)
-	if _, err := io.ReadFull(c.from, body); err != nil {
-		c.Fatal(err)
+	body, ok := <-c.from
+	if !ok {
+		c.Fatal("the server has gone")
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {

@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -25,15 +27,21 @@ var pieces = []string{
 	"path = \"𝄞\"\n", "[tools.x]\n", "[[tools.x.access.fs]]\n", "source = \"locl\"\n", "\"preset:rsut\"", "'''", "\u2028", "\ufeff", "x",
 }
 
+// whole are lines that leave a text TOML.
+var whole = []string{
+	"\n", "# é𝄞\r\n", "[tools.tN]\r\nsource = \"𝄞locl\"\n", "[tools.tN]\n'é' = 1\n", "[[tools.tN.access.fs]]\npath = \"𝄞/..\"\nN = 1\n",
+	"[tools.tN.access]\nextends = [\"𝄞\", \"preset:rsut\"]\n",
+}
+
 // position is the editor's own reading of the protocol: where an offset lies in units of UTF-16 or UTF-8.
-func position(text []uint16, offset int, utf8 bool) at {
+func position(text []uint16, offset int, inBytes bool) at {
 	p, start := at{}, 0
 	for i := 0; i < offset; i++ {
 		if text[i] == '\n' || text[i] == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
 			p.Line, start = p.Line+1, i+1
 		}
 	}
-	if p.Character = offset - start; utf8 {
+	if p.Character = offset - start; inBytes {
 		p.Character = len(string(utf16.Decode(text[start:offset])))
 	}
 	return p
@@ -64,10 +72,17 @@ func TestTyping(t *testing.T) {
 		text := units(policy)
 		versions[bytes]++
 		c.replace(file, versions[bytes], policy)
-		for range 10 {
+		lines := rapid.Bool().Draw(t, "lines")
+		for i := range 10 {
 			from := boundary(text, rapid.IntRange(0, len(text)).Draw(t, "from"))
 			to := boundary(text, min(len(text), from+rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, 40}).Draw(t, "length")))
 			put := rapid.SampledFrom(pieces).Draw(t, "put")
+			if lines {
+				for from > 0 && text[from-1] != '\n' {
+					from--
+				}
+				to, put = from, strings.ReplaceAll(rapid.SampledFrom(whole).Draw(t, "line"), "N", strconv.Itoa(i))
+			}
 			versions[bytes]++
 			c.note("textDocument/didChange", map[string]any{
 				"textDocument": map[string]any{"uri": uri(file), "version": versions[bytes]},
@@ -99,10 +114,10 @@ func TestTyping(t *testing.T) {
 }
 
 // marked is the place of a range, from the beginning of the text, and its text. It must lie in the document.
-func marked(t *rapid.T, text []uint16, r extent, utf8 bool) string {
+func marked(t *rapid.T, text []uint16, r extent, inBytes bool) string {
 	find := func(p at) int {
 		for i := 0; i <= len(text); i++ {
-			if position(text, i, utf8) == p {
+			if position(text, i, inBytes) == p {
 				return i
 			}
 		}
@@ -113,8 +128,9 @@ func marked(t *rapid.T, text []uint16, r extent, utf8 bool) string {
 	return place(string(utf16.Decode(text[:from])), string(utf16.Decode(text[from:to])))
 }
 
+// place is a text with some of what stands before it, and how many lines.
 func place(before, marked string) string {
-	return string(rune('0'+strings.Count(before, "\n")%10)) + " " + before[max(0, len(before)-6):] + "|" + marked
+	return strconv.Itoa(strings.Count(before, "\n")) + " " + before[max(0, len(before)-6):] + "|" + marked
 }
 
 // check is what accessc check says of a text on the disk, by its JSON: line, column and span.
@@ -147,7 +163,11 @@ func check(t *rapid.T, dir, text string) (out []string) {
 			line := []rune(strings.TrimSuffix(strings.TrimSuffix(lines[d.At.Line-1], "\n"), "\r"))
 			col := min(d.At.Col-1, len(line))
 			before, rest = lead+before+string(line[:col]), string(line[col:])
-			rest = rest[:min(d.Span, len(rest))]
+			n := min(d.Span, len(rest))
+			for n < len(rest) && !utf8.RuneStart(rest[n]) {
+				n++ // an editor marks whole characters
+			}
+			rest = rest[:n]
 		}
 		out = append(out, string(d.Code)+" "+place(before, rest))
 	}
