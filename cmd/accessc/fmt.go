@@ -26,9 +26,9 @@ type fmtCmd struct {
 
 // Help implements kong's detailed help.
 func (fmtCmd) Help() string {
-	return `Lays out the text of layers: blanks, indentation, blank lines, and comments that stand behind values. Keys, values and
-comments stay as they are written, in their order, so the policy is the same. A file that is no TOML stays as it is,
-and so does a file behind a symlink of the workspace.
+	return `Lays out the text of layers: blanks, indentation, blank lines, and comments that stand behind values.
+Keys, values and comments stay as they are written, in their order, so the policy is the same. A file that is no TOML
+stays as it is, and so does a file behind a symlink of the workspace.
 
   accessc fmt                    all layers of the workspace
   accessc fmt --check            in CI

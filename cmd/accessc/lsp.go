@@ -13,9 +13,9 @@ type lspCmd struct {
 
 // Help implements kong's detailed help.
 func (lspCmd) Help() string {
-	return `A language server for policies, on standard input and output; an editor starts it. While you type it shows the findings
-of accessc check, also of files that are not saved, and the rows of accessc explain at a rule; it completes keys,
-presets and tools, leads to the rule that wins, corrects findings, proposes rules for what a tool's last run was
+	return `A language server for policies, on standard input and output; an editor starts it. While you type it shows
+the findings of accessc check, also of files that are not saved, and the rows of accessc explain at a rule; it completes
+keys, presets and tools, leads to the rule that wins, corrects findings, proposes rules for what a tool's last run was
 refused, and formats as accessc fmt does. It starts no tool. docs/editors.md has the settings of editors.`
 }
 

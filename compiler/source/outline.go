@@ -8,8 +8,9 @@ import (
 
 // Key is a written part of a key, with its extent in bytes.
 type Key struct {
-	Text       string // unquoted
-	Start, End int
+	Text  string // unquoted
+	Start int    // of what is written
+	End   int    // behind it
 }
 
 // Item is a header or a value of a text, for what shows its structure and decides nothing. Offsets are in bytes.

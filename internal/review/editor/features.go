@@ -232,8 +232,8 @@ func presetOf(text string) *presets.Preset {
 	return p
 }
 
-// definition leads from an entry of extends to its files, from a tool to where it is first mentioned, and from a rule to
-// the rules that win over it, or to itself.
+// definition leads from an entry of extends to its files, from a tool to where it is first mentioned, and from a rule
+// to the rules that win over it, or to itself.
 func (s *server) definition(d *doc, at int) []place {
 	sp := spotAt(source.Outline(d.text.data), at)
 	out := []place{}

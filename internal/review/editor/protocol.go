@@ -4,7 +4,7 @@ import "encoding/json"
 
 // The types are the parts of the protocol that the server uses; the names of the fields are the protocol's.
 
-// position counts lines from 0, and characters in UTF-16 code units, or in bytes where client and server agreed on that.
+// position counts lines from 0, and characters in UTF-16 code units, or in bytes where both sides agreed on that.
 type position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`

@@ -109,7 +109,9 @@ func (s *server) initialize(m *jsonrpc.Message) error {
 			"documentSymbolProvider":     true,
 			"inlayHintProvider":          true,
 			"codeActionProvider":         map[string]any{"codeActionKinds": []string{kindFix, kindLayout}},
-			"completionProvider":         map[string]any{"triggerCharacters": []string{".", "\"", "'", "=", "[", "{", ":"}},
+			"completionProvider": map[string]any{
+				"triggerCharacters": []string{".", "\"", "'", "=", "[", "{", ":"},
+			},
 			"workspace": map[string]any{
 				"workspaceFolders": map[string]any{"supported": true, "changeNotifications": true},
 			},

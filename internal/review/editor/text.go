@@ -116,8 +116,8 @@ func (t *text) replaced(c change) (out *text, start, end int, err error) {
 // bom is the mark of the byte order, which the compiler does not count.
 const bom = "\ufeff"
 
-// find returns the bytes that a finding of the compiler marks, within its line. The compiler ends lines at \n alone, and
-// counts characters.
+// find returns the bytes that a finding of the compiler marks, within its line. The compiler ends lines at \n alone,
+// and counts characters.
 func (t *text) find(at ir.Pos, marked int) (start, end int) {
 	if at.Line < 1 {
 		return 0, 0

@@ -42,7 +42,8 @@ func (p *Policy) PlaceText(origin string, s Style) string {
 			}
 		}
 		if len(held) > 0 {
-			out += "  " + pad(systemName(pl), 10) + strings.Join(append([]string{held.weakest().String()}, why...), ": ") + "\n"
+			text := strings.Join(append([]string{held.weakest().String()}, why...), "; ")
+			out += "  " + pad(systemName(pl), 10) + text + "\n"
 		}
 	}
 	return out
