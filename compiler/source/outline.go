@@ -15,13 +15,14 @@ type Key struct {
 
 // Item is a header or a value of a text, for what shows its structure and decides nothing. Offsets are in bytes.
 type Item struct {
-	// Header is set for [a.b], and List for [[a.b]].
-	Header, List bool
+	Header bool // [a.b] or [[a.b]]
+	List   bool // [[a.b]]
 	// Keys are the parts that are written in front of a value, or in a header; none for an element of an array.
-	Keys []Key
-	// Start and End are the extent with the keys, From the start of the value.
-	Start, End, From int
-	Kind             Kind // of the value, zero for a header
+	Keys  []Key
+	Start int  // of the keys, or of the value without any
+	From  int  // the start of the value
+	End   int  // behind it
+	Kind  Kind // of the value, zero for a header
 	// Text is that of a string.
 	Text string
 	// Inner are the elements of an array, or the fields of a table in braces.
