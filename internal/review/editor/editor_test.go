@@ -476,6 +476,23 @@ func TestRoots(t *testing.T) {
 	}
 }
 
+// TestGone: a workspace that is removed leaves the server without it. The result of a check that could not begin was
+// handed to the loop by the loop, which waited for itself.
+func TestGone(t *testing.T) {
+	dir := workspace(t, map[string]string{"accessc.toml": more})
+	file := filepath.Join(dir, "accessc.toml")
+	c := start(t, false, dir)
+	c.open(file, more)
+	c.settled(file)
+	if err := os.Rename(dir, dir+"x"); err != nil {
+		t.Skip(err)
+	}
+	c.replace(file, 2, more+"a")
+	if m := c.ask("textDocument/hover", on(file, at{})); m.Error != nil {
+		t.Errorf("%+v", m.Error)
+	}
+}
+
 // TestLeaves: the text of a layer that leads out of the workspace is refused, open or not: an editor follows links that
 // a repository has, the compiler does not.
 func TestLeaves(t *testing.T) {

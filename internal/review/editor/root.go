@@ -101,16 +101,14 @@ func (r *root) check(docs map[string]*doc, at int, done chan<- checkedRoot) {
 	flags := r.flags
 	flags.Tested = true
 	opts, err := flags.Options(false)
-	if err != nil {
-		done <- checkedRoot{root: r, at: at, err: err}
-		return
-	}
 	opts.Layers.Edited = r.edited(docs)
 	go func() {
-		res, findings, err := checked.Compile(opts)
-		c := checkedRoot{root: r, at: at, res: res, err: err}
+		c := checkedRoot{root: r, at: at, err: err}
 		if err == nil {
-			c.found = r.sort(findings, res.Files)
+			var findings diag.List
+			if c.res, findings, c.err = checked.Compile(opts); c.err == nil {
+				c.found = r.sort(findings, c.res.Files)
+			}
 		}
 		done <- c
 	}()
