@@ -83,6 +83,9 @@ func Live() (string, error) {
 // Approvals is the path of the approval store.
 func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.json") }
 
+// Allowed is the path of the changes of layers that can be taken back.
+func (d Dir) Allowed() string { return filepath.Join(string(d), "allowed.json") }
+
 // Home is the private home directory of a tool, which must have a checked name.
 func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", tool) }
 
