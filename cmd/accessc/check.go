@@ -1,10 +1,16 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/artifact/build"
@@ -21,6 +27,7 @@ type checkCmd struct {
 	Enforceable bool     `help:"Also check whether this host meets every requirement of the policies; exit 3 if not."`
 	Accept      []string `placeholder:"GAP" help:"Accept a gap of this host, as exec does. Repeatable."`
 	Means       string   `enum:"landlock,bubblewrap" default:"landlock" help:"With --enforceable: check starts by these means, as of exec --means."`
+	Watch       bool     `help:"Check again after each change of a file that was read, until Ctrl-C."`
 	Tools       []string `arg:"" optional:"" name:"tool" help:"With --enforceable: check these tools only."`
 }
 
@@ -28,7 +35,11 @@ type checkCmd struct {
 func (checkCmd) Help() string {
 	return `Reads every layer, reports all problems at once and writes nothing. A rule that a target
 cannot express is a problem, too, and so is one that leads nowhere on this machine, or elsewhere
-than approved. docs/checks.md explains each code.`
+than approved. docs/checks.md explains each code.
+
+  accessc check --watch             while you write: check again after each change of any layer
+  accessc check --enforceable       would every tool start on this host?
+  accessc check --format github     annotations in CI; sarif and json for others`
 }
 
 // Run implements the command.
@@ -40,6 +51,35 @@ func (c *checkCmd) Run(g *globals) error {
 	if c.Means != meansLandlock && !c.Enforceable {
 		return usagef("--means is for --enforceable")
 	}
+	switch {
+	case c.Watch && c.Format != "text":
+		return usagef("--watch prints text: a document of another format ends")
+	case c.Watch:
+		return c.watch(g)
+	}
+	return c.once(g)
+}
+
+// watch checks again after each change, and ends as the last check would have.
+func (c *checkCmd) watch(g *globals) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var last error
+	err := config.Follow(ctx, g.config(), func(changed []string) {
+		for _, path := range changed {
+			fmt.Fprintf(g.stderr, "\nchanged: %s\n", visible.Name(path))
+		}
+		var said exit
+		if last = c.once(g); last != nil && !errors.As(last, &said) {
+			fmt.Fprintf(g.stderr, "accessc: %s\n", visible.Message(last.Error()))
+			last = exit(exitUsage)
+		}
+	})
+	return cmp.Or(err, last)
+}
+
+// once checks the configuration as it is now.
+func (c *checkCmd) once(g *globals) error {
 	opts, err := g.options(c.Enforceable)
 	if err != nil {
 		return err
