@@ -86,7 +86,7 @@ type cli struct {
 
 	Schema     schemaCmd     `cmd:"" group:"more" help:"Print the JSON Schema of the configuration."`
 	Completion completionCmd `cmd:"" group:"more" help:"Print a shell completion script."`
-	Man        manCmd        `cmd:"" group:"more" help:"Print the manual page."`
+	Man        manCmd        `cmd:"" group:"more" help:"Print the manual page, or write one per command for a package."`
 	Help       helpCmd       `cmd:"" group:"more" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" group:"more" help:"Print the version, as --version does."`
 }
