@@ -19,6 +19,7 @@ var rooms = []string{
 	"test",
 	"examples",
 	"golden",
+	"release",
 	"cmd",
 	"internal/review",
 	"internal/propose",
@@ -139,7 +140,8 @@ func TestCompilerIsPure(t *testing.T) {
 
 // pure are the packages that are functions of their arguments: what a policy means, what each system gets for it, and the
 // review of both.
-var pure = []string{"./ir/...", "./compiler/...", "./ruleset/...", "./backends/...", "./internal/review/explain/..."}
+var pure = []string{"./ir/...", "./compiler/...", "./ruleset/...", "./backends/...", "./internal/review/explain/...",
+	"./internal/review/play/..."}
 
 // TestPureRooms: the pure packages have all their files for WebAssembly, where there is no system to ask, and name none
 // of the packages by which a program asks a system. What they need of a host is handed in, as a value or by an interface
@@ -172,13 +174,45 @@ func TestProductIsSmall(t *testing.T) {
 }
 
 // TestEarlyStartIsLight: what starts a tool from an artifact does not link what
-// compiles one.
+// compiles one. Without the egress proxy accessc-exec is as light, and links no other command.
 func TestEarlyStartIsLight(t *testing.T) {
-	for _, dep := range list(t, "-deps", "./cmd/accessc/early") {
-		for _, heavy := range []string{"kong", "go-toml", "text/template", "mvdan.cc", "golang.org/x/text", "net/http", "regexp", "doublestar", "/compiler/source"} {
-			if strings.Contains(dep, heavy) {
-				t.Errorf("the early start links %s", dep)
+	heavy := []string{"kong", "go-toml", "text/template", "mvdan.cc", "golang.org/x/text", "net/http", "regexp", "doublestar",
+		"/compiler", "/ruleset", "internal/agents", "internal/review", "internal/propose", "internal/gate", "internal/artifact"}
+	for program, args := range map[string][]string{
+		"./cmd/accessc/early": nil, "./cmd/accessc-exec": {"-tags=accessc_noegress"},
+	} {
+		for _, dep := range list(t, slices.Concat([]string{"-deps"}, args, []string{program})...) {
+			for _, part := range heavy {
+				if strings.Contains(dep, part) {
+					t.Errorf("%s links %s", program, dep)
+				}
 			}
+		}
+	}
+}
+
+// TestLoaderIsALoader: accessc-exec links the loader, the supervisor and the egress proxy, and of the compiler the
+// canonical form of hosts alone. "task trusted" has the size of all.
+func TestLoaderIsALoader(t *testing.T) {
+	for _, dep := range list(t, "-deps", "./cmd/accessc-exec") {
+		name, ours := strings.CutPrefix(dep, module)
+		at := ""
+		if room := room(name); ours && room >= 0 {
+			at = rooms[room]
+		}
+		switch {
+		case !ours:
+			for _, part := range []string{"kong", "go-toml", "text/template", "mvdan.cc", "doublestar"} {
+				if strings.Contains(dep, part) {
+					t.Errorf("accessc-exec links %s", dep)
+				}
+			}
+		case name == "compiler/resolve", strings.HasPrefix(name, "cmd/accessc-exec"):
+		case !slices.Contains([]string{
+			"internal/enforce", "internal/egress", "internal/denial", "internal/host", "internal/files", "internal/text",
+			"internal/process", "backends", "ir",
+		}, at):
+			t.Errorf("accessc-exec links %s", dep)
 		}
 	}
 }

@@ -18,13 +18,18 @@ import (
 // ten thousand instructions.
 // See decision D104.
 func TestStartInitialisesLittle(t *testing.T) {
+	t.Run("accessc", func(t *testing.T) { initialisesLittle(t, "cmd/accessc", "exec") })
+	t.Run("accessc-exec", func(t *testing.T) { initialisesLittle(t, "cmd/accessc-exec") })
+}
+
+func initialisesLittle(t *testing.T, program string, words ...string) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "program")
-	if err := testbuild.Program(file, "cmd/accessc"); err != nil {
+	if err := testbuild.Program(file, program); err != nil {
 		t.Fatal(err)
 	}
 	// It gets to the start, which does not find its artifact.
-	cmd := exec.Command(file, "exec", "--artifact", filepath.Join(dir, "none"), "t")
+	cmd := exec.Command(file, append(words, "--artifact", filepath.Join(dir, "none"), "t")...)
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir)
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "not started") {
@@ -42,7 +47,7 @@ func TestStartInitialisesLittle(t *testing.T) {
 		if name, ok := strings.CutPrefix(m[1], module); ok {
 			ours = append(ours, name)
 		}
-		for _, late := range []string{"kong", "text/template", "net/http", "/compiler", "/internal/agents/hook", "/internal/review/explain", "/internal/artifact/build"} {
+		for _, late := range []string{"kong", "text/template", "net/http", "/compiler", "/internal/agents/hook", "/internal/review/explain", "/internal/artifact/build", "/internal/egress"} {
 			if strings.HasSuffix(m[1], late) {
 				t.Errorf("%s is initialised before a start", m[1])
 			}

@@ -60,6 +60,9 @@ type draft struct {
 	// none.
 	unprotected *source.Value
 	enable      enabled
+	leastRisk   *source.Value
+	risk        ir.Risk
+	removed     []ir.Removal
 }
 
 type draftSource struct {
@@ -108,6 +111,10 @@ func (d *draft) apply(s scope, t *source.Table) {
 			if text, ok := in.str(e.Value); ok {
 				d.run = text
 			}
+		case "risk":
+			if word, ok := in.oneOf(e.Value, "low", "medium", "high"); ok {
+				d.leastRisk, d.risk = e.Value, ir.ParseRisk(word)
+			}
 		case "constraints":
 			d.constrained = append(d.constrained, accessAt{e, in.path})
 			if c, after := in.constraints(e); c != nil {
@@ -145,21 +152,21 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 		in := s.key(e.Key)
 		switch e.Key {
 		case "extends":
-			mergeList(in, e, &d.extends, scope.presetName, nil)
+			mergeList(in, e, &d.extends, scope.presetName, nil, nil)
 		case "fs":
-			mergeList(in, e, &d.fs, scope.fsRule, fsWinner)
+			mergeList(in, e, &d.fs, scope.fsRule, fsWinner, &d.removed)
 		case "may":
-			mergeList(in, e, &d.may, scope.mayRule, mayWinner)
+			mergeList(in, e, &d.may, scope.mayRule, mayWinner, &d.removed)
 		case "net":
-			mergeList(in, e, &d.net, scope.netRule, netWinner)
+			mergeList(in, e, &d.net, scope.netRule, netWinner, &d.removed)
 		case "env":
-			mergeList(in, e, &d.env, scope.envRule, envWinner)
+			mergeList(in, e, &d.env, scope.envRule, envWinner, &d.removed)
 		case "sensitive_paths":
-			mergeList(in, e, &d.sensitive, scope.sensitivePath, nil)
+			mergeList(in, e, &d.sensitive, scope.sensitivePath, nil, nil)
 		case "accept":
-			mergeList(in, e, &d.accept, scope.acceptance, nil)
+			mergeList(in, e, &d.accept, scope.acceptance, nil, nil)
 		case "tests":
-			mergeList(in, e, &d.tests, scope.test, nil)
+			mergeList(in, e, &d.tests, scope.test, nil, nil)
 		case "commands":
 			d.applyCommands(in, e)
 		case "limits":
@@ -214,6 +221,7 @@ func (c finisher) finish(d *draft) *ir.Tool {
 	c.finishEnv(t, d)
 	c.finishCommands(t, d)
 	c.finishLists(t, d)
+	t.LeastRisk, t.Removed = d.risk, d.removed
 	c.checkPlaceholders(t)
 	return t
 }
@@ -241,6 +249,10 @@ func (c finisher) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
 			f.Hint = "the host of an MCP server confines it; remove the rule"
 		}
 		c.findings.Add(f)
+	}
+	if d.leastRisk != nil {
+		c.report(diag.AccessNotLocal, d.path()+".risk", d.leastRisk, "this tool's source is "+d.source.text).Hint =
+			"risk is about the grants of a tool that accessc starts; remove it"
 	}
 	return &ir.Tool{
 		Name: t.Name, Source: t.Source, Command: t.Command, Run: t.Run, Base: ir.BaseNone, Home: ir.HomeReal,

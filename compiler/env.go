@@ -14,7 +14,8 @@ type envDraft struct {
 	v    *source.Value
 	rule ir.EnvRule
 	// place is where a preset's value leads, which has the rule only where the tool may read there.
-	place string
+	place  string
+	remove bool
 }
 
 func (d *envDraft) value() *source.Value { return d.v }
@@ -29,7 +30,7 @@ func (s scope) envRule(v *source.Value) (*envDraft, bool) {
 	if t == nil {
 		return nil, false
 	}
-	s.known(t, "an env rule", "name", "read")
+	s.known(t, "an env rule", "name", "read", "remove")
 	d := &envDraft{v: v, rule: ir.EnvRule{Origin: s.origin(v.At)}}
 	ok := false
 	for i := range t.Entries {
@@ -48,6 +49,7 @@ func (s scope) envRule(v *source.Value) (*envDraft, bool) {
 		d.rule.Leaves = append(d.rule.Leaves, ir.Leaf{Key: e.Key, At: e.Value.At})
 	}
 	sortLeaves(d.rule.Leaves)
+	d.remove = s.removes(t, "name")
 	if t.Get("name") == nil {
 		s.missing(v, "an env rule", "name")
 	}

@@ -20,6 +20,7 @@ type fsDraft struct {
 	names    []string // of a rule by name, sorted
 	external bool
 	mount    bool
+	remove   bool
 	caps     ir.CapSet
 	// preset and reason belong to a preset's rule. vouched is true where the user's own layer or command line
 	// names the preset.
@@ -56,7 +57,7 @@ func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
 		return nil, false
 	}
 	s.known(t, "an fs rule",
-		"path", "names", "external", "read", "write", "create", "update", "delete", "execute", "mount")
+		"path", "names", "external", "read", "write", "create", "update", "delete", "execute", "mount", "remove")
 	d := &fsDraft{v: v, scope: s}
 	set := map[ir.Capability]bool{}
 	alias := false
@@ -88,7 +89,7 @@ func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
 		}
 		d.leaves = append(d.leaves, ir.Leaf{Key: e.Key, At: e.Value.At})
 	}
-	d.caps = expand(set, alias)
+	d.caps, d.remove = expand(set, alias), s.removes(t, "path", "names")
 	sortLeaves(d.leaves)
 	if t.Get("path") == nil {
 		s.missing(v, "an fs rule", "path")

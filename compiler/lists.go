@@ -16,9 +16,10 @@ type written interface {
 
 // mergeList reads a layer's list, in either written form, and merges it over list. winner,
 // where order matters, names the subject that an item competes for: among items with the same winner the last decides.
+// removed gets the items that the layer takes away.
 func mergeList[T written](
 	s scope, e *source.Entry, list *merge.List[T],
-	read func(scope, *source.Value) (T, bool), winner func(T) string,
+	read func(scope, *source.Value) (T, bool), winner func(T) string, removed *[]ir.Removal,
 ) {
 	next, ok := readList(s, e.Value, read)
 	if !ok {
@@ -29,8 +30,12 @@ func mergeList[T written](
 			"this adds nothing to other layers; where none has a rule, the default applies")
 		d.Hint = "remove it, or write a rule that denies"
 	}
+	left := winner != nil && remove(s, list, &next, winner, removed)
 	merged, drops := merge.Over(*list, next, func(item T) string { return item.value().Key() })
 	*list = merged
+	if left {
+		checkLeft(s, e.Value, merged)
+	}
 	if winner == nil {
 		return
 	}

@@ -60,6 +60,7 @@ func (s mayScope) mayPath(t *source.Table) bool {
 		"name":    "the tool gets its variables when it starts, and no other ones later",
 		"program": "the programs of access.commands are settled when the tool starts",
 		"args":    "the programs of access.commands are settled when the tool starts",
+		"remove":  "write the list with strategy = \"replace\"",
 		"listen":  "connections are accepted by rules of access.net alone",
 		"scheme":  "a rule on a host needs the host", "port": "a rule on a host needs the host",
 	}

@@ -47,7 +47,8 @@ func (c narrower) draw(layers []source.Layer) drawn {
 		}
 	}
 	for _, f := range sub.findings {
-		if f.Severity == diag.Error && f.Code != diag.AccessNoSource && f.Code != diag.AccessNotLocal {
+		missing := f.Code == diag.AccessNoSource || f.Code == diag.AccessNotLocal || f.Code == diag.TakesNothing
+		if f.Severity == diag.Error && !missing {
 			c.findings.Add(f)
 		}
 	}

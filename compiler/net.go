@@ -15,8 +15,9 @@ import (
 
 // netDraft is a net rule; nothing of it depends on the host.
 type netDraft struct {
-	v    *source.Value
-	rule ir.NetRule
+	v      *source.Value
+	rule   ir.NetRule
+	remove bool
 }
 
 func (d *netDraft) value() *source.Value { return d.v }
@@ -33,7 +34,7 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 		return nil, false
 	}
 	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "methods", "inspect", "opaque", "credential",
-		"listen", "allow")
+		"listen", "allow", "remove")
 	d := &netDraft{v: v, rule: ir.NetRule{Origin: s.origin(v.At)}}
 	for i := range t.Entries {
 		e := &t.Entries[i]
@@ -48,7 +49,9 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	default:
 		s.missing(v, "a net rule", "host")
 	}
-	netScope{s}.checkNet(t, &d.rule)
+	if d.remove = s.removes(t, "host", "scheme", "port", "path_prefix", "methods", "listen"); !d.remove {
+		netScope{s}.checkNet(t, &d.rule)
+	}
 	return d, d.rule.Host.Kind != 0
 }
 

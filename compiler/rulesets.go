@@ -87,9 +87,9 @@ func (d *rulesetDraft) apply(s scope, t *source.Table) {
 		in := s.key(e.Key)
 		switch e.Key {
 		case "extends":
-			mergeList(in, e, &d.extends, scope.extendedName, nil)
+			mergeList(in, e, &d.extends, scope.extendedName, nil, nil)
 		case "rules":
-			mergeList(in, e, &d.rules, scope.rulesetRule, nil)
+			mergeList(in, e, &d.rules, scope.rulesetRule, nil, nil)
 		case "shell":
 			if word, ok := in.oneOf(e.Value, "bash", "sh"); ok {
 				d.shell = shell.DialectOf(word)

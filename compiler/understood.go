@@ -20,7 +20,7 @@ import (
 // rootKeys are the keys of a layer, toolKeys the keys of a tool that accessc reads.
 var (
 	rootKeys = []string{"accessc", "conversation", "extends", "layers", "members", "rulesets", ir.ServersTable, "tools"}
-	toolKeys = []string{"access", "command", "constraints", "enable", "run", "source"}
+	toolKeys = []string{"access", "command", "constraints", "enable", "risk", "run", "source"}
 )
 
 // hostKeys are the keys of a tool that its host reads, with the host. The tables of tools have the form of jp's:
@@ -157,6 +157,6 @@ func ruleShaped(v *source.Value) bool {
 var (
 	knownToTools = slices.Concat(toolKeys, slices.Sorted(maps.Keys(hostKeys)))
 	defaultKeys  = slices.DeleteFunc(slices.Clone(knownToTools), func(k string) bool {
-		return k == "command" || k == "constraints" || k == "source"
+		return k == "command" || k == "constraints" || k == "risk" || k == "source"
 	})
 )

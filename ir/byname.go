@@ -51,6 +51,16 @@ func MatchNames(patterns []string, name string) bool {
 	return false
 }
 
+// MatchNamesFolded is MatchNames on a file system that does not tell upper from lower case.
+func MatchNamesFolded(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if m := newNameMatcher(p, true); m.matches(name) {
+			return true
+		}
+	}
+	return false
+}
+
 // growNames plants a rule by name at the place that it counts from.
 func (v *View) growNames(entry int, r *FSRule) {
 	v.refs = append(v.refs, ruleRef{entry: entry, caps: r.Caps})

@@ -39,3 +39,31 @@ func TestNamesUnpinNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestNoGainNamesTheRule: a move that is refused because of rules by name names the one that withholds or gives what
+// would be gained. It named the rule on the new directory, also where that gives nothing.
+func TestNoGainNamesTheRule(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.Protects = false
+	tool.FS = []ir.FSRule{
+		{At: ir.In(""), Caps: ir.Write}, {At: ir.In("open"), Caps: ir.Write.With(ir.Read)},
+		{At: ir.In("open"), Names: []string{"*.key"}, Caps: ir.Write},
+		{At: ir.In("gives"), Names: []string{"*.txt"}, Caps: ir.Write.With(ir.Read)},
+	}
+	v := ir.NewView(tool, ir.Linux, ir.Facts{})
+	for _, c := range []struct {
+		src, dst string
+		kind     ir.NodeKind
+		rule     int
+	}{
+		{"open/a.key", "open/a", ir.File, 2}, {"a", "gives/a.txt", ir.File, 3}, {"a", "open/a", ir.File, 1},
+		{"d", "gives/d", ir.Dir, 3}, {"gives/a", "open/a", ir.Dir, 1},
+	} {
+		got := v.Decide(ir.Rename{
+			Src: ir.Direct(ir.In(c.src)), Dst: ir.Direct(ir.In(c.dst)), SrcKind: c.kind, DstKind: ir.Absent,
+		})
+		if got.Reason != ir.ReasonNoGain || got.Rule != &tool.FS[c.rule] || got.Need != ir.Read {
+			t.Errorf("%s to %s: %s %s by %v, want rule %d", c.src, c.dst, got.Reason, got.Need, got.Rule, c.rule)
+		}
+	}
+}

@@ -264,14 +264,21 @@ func (v *View) noGain(src, dst Place, kind NodeKind, granted Verdict) Verdict {
 	if v.commands.set != nil {
 		matters = matters.Without(Execute)
 	}
-	gain := v.gain(src.At, dst.At, kind)
-	for _, w := range v.beside {
-		gain |= w.gain(src.At, dst.At, kind)
-	}
-	if gain &= matters; gain == 0 {
+	for i := -1; i < len(v.beside); i++ {
+		w := v
+		if i >= 0 {
+			w = v.beside[i]
+		}
+		gain := w.gain(src.At, dst.At, kind) & matters
+		if gain == 0 {
+			continue
+		}
+		granted.Effect, granted.Reason, granted.Need = Deny, ReasonNoGain, gain.List()[0]
+		if by := w.gainedBy(src.At, dst.At, kind, granted.Need); by != nil {
+			granted.Rule = by
+		}
 		return granted
 	}
-	granted.Effect, granted.Reason, granted.Need = Deny, ReasonNoGain, gain.List()[0]
 	return granted
 }
 

@@ -25,6 +25,16 @@ const (
 	RiskHigh
 )
 
+// ParseRisk reads the word for a risk; 0 stands for no such word.
+func ParseRisk(word string) Risk {
+	for r := RiskLow; r <= RiskHigh; r++ {
+		if r.String() == word {
+			return r
+		}
+	}
+	return 0
+}
+
 // String returns the word that the manifest uses.
 func (r Risk) String() string {
 	switch r {
@@ -39,11 +49,14 @@ func (r Risk) String() string {
 	}
 }
 
-// RiskOf returns the risk of a tool, from its effective grants.
+// RiskOf returns the risk of a tool: of its effective grants, or what a layer wrote if that is higher.
 func RiskOf(t *Tool) Risk { return NewView(t, Linux, Facts{}).Risk() }
 
 // Risk returns the risk of the view's tool.
-func (v *View) Risk() Risk {
+func (v *View) Risk() Risk { return max(v.Tool.LeastRisk, v.Granted()) }
+
+// Granted returns the risk of the effective grants of the view's tool.
+func (v *View) Granted() Risk {
 	if v.reachesNetwork() || v.getsLoader() {
 		return RiskHigh
 	}

@@ -142,6 +142,8 @@ type Tool struct {
 	Run string
 	// Disabled is true for a tool of an MCP server that may not be called.
 	Disabled bool
+	// LeastRisk is the risk that a layer wrote: the tool's is at least that. Zero for none.
+	LeastRisk Risk
 
 	Base BaseName // the grants outside of the workspace
 	Home HomeKind // the tool's own or the user's
@@ -180,6 +182,15 @@ type Tool struct {
 	Tests       []Assertion // questions and expected answers
 	// Accept names requirements of the ledger that the policy knowingly leaves unenforced.
 	Accept []Acceptance
+	// Removed are rules that a later layer took away. They decide nothing.
+	Removed []Removal
+}
+
+// Removal is a rule that a later layer took away.
+type Removal struct {
+	Resource Resource // of the rule
+	Subject  string   // of the rule, as it was written
+	Was, By  Origin   // the rule's own place, and the removal's
 }
 
 // Declared says which resource types some layer declared. An undeclared type

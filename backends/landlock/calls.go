@@ -107,10 +107,8 @@ var refused = []CallGroup{
 	{"keys", "EPERM", "keys are shared with other processes of the user", []string{"add_key", "keyctl", "request_key"}},
 	{Objects, "EPERM", "System V objects are shared with other processes of the user; a supervisor gives a tool " +
 		"those of its own run", objectCalls},
-	{"queues", "EPERM", "POSIX queues are shared with other processes of the user, and Landlock has no right for them",
-		[]string{
-			"mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink",
-		}},
+	{Queues, "EPERM", "POSIX queues are shared with other processes of the user, and Landlock has no right for " +
+		"them; a supervisor gives a tool those of its own run", queueCalls},
 	{"kernel", "EPERM", "change or look into the kernel, or open files around their paths", []string{
 		"acct", "bpf", "clock_settime", "delete_module", "fanotify_init", "fanotify_mark", "finit_module",
 		"init_module", "ioperm", "iopl", "kexec_file_load", "kexec_load", "lsm_set_self_attr", "open_by_handle_at",
@@ -124,12 +122,15 @@ var refused = []CallGroup{
 	}},
 }
 
-// Objects is the group of the calls on System V objects. A supervisor that traps them takes its place in Always.
-const Objects = "ipc"
+// Objects and Queues are the groups of the calls on System V objects and POSIX message queues. A supervisor that traps
+// them takes their place in Always.
+const Objects, Queues = "ipc", "queues"
 
 var objectCalls = []string{
 	"msgctl", "msgget", "msgrcv", "msgsnd", "semctl", "semget", "semop", "semtimedop", "shmat", "shmctl", "shmget",
 }
+
+var queueCalls = []string{"mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink"}
 
 // Always is the blocks of every filter, whatever the policy says: the refused calls, and
 // closed lists of the arguments by which an allowed call would reach out of the sandbox.

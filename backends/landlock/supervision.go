@@ -233,11 +233,11 @@ func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision
 }
 
 // judgedPart returns the rules that decide about files and addresses, with their origins, so
-// that a refusal names them.
+// that a refusal names them, and the risk of the whole tool.
 func judgedPart(t *ir.Tool, protected []ir.ProtectedPath) *ir.Tool {
 	out := &ir.Tool{
 		Name: t.Name, Source: ir.Source{Kind: t.Source.Kind, Detail: t.Source.Detail}, Base: t.Base, Home: t.Home,
-		Protects: t.Protects, Protected: slices.Concat(t.Protected, protected),
+		Protects: t.Protects, Protected: slices.Concat(t.Protected, protected), LeastRisk: ir.RiskOf(t),
 		FS: slices.Clone(t.FS), Net: slices.Clone(t.Net), Commands: t.Commands, Declared: t.Declared,
 	}
 	for i := range out.FS {
@@ -339,6 +339,7 @@ func (j judged) list() []Trap {
 	}
 	add("watches", nil, "inotify_add_watch")
 	add(Objects, nil, objectCalls...)
+	add(Queues, nil, queueCalls...)
 	out = append(out, j.internet.traps()...)
 	for _, b := range others {
 		add("others", b.When, b.Syscalls...)

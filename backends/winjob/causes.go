@@ -35,6 +35,7 @@ const (
 	whyNoHosts    ir.CauseID = "windows.no-hosts"
 	whyNoListen   ir.CauseID = "windows.no-listen"
 	whyNameClosed ir.CauseID = "windows.name-closed"
+	whyNamedHeld  ir.CauseID = "windows.named-held"
 	whyNoName     ir.CauseID = "windows.no-name"
 
 	// Tier 1: what is let through.
@@ -74,10 +75,12 @@ const (
 // can check.
 func Sentences() backends.Sentences {
 	return backends.Sentences{
-		whyByName: "access lists belong to files and know no names: what a rule by name takes away can be used as " +
-			"the rule around it says",
-		whyNameClosed: "access lists belong to files and know no names: what a rule by name gives stays closed where " +
-			"the rule around it gives less",
+		whyByName: "a name of the rule that is made or moved there after the start can be used as the rule around it " +
+			"says: access lists belong to files and know no names",
+		whyNameClosed: "a name of the rule that is made or moved there after the start stays closed where the rule " +
+			"around it gives less",
+		whyNamedHeld: "while the tool runs, files with names of rules by name that were there at the start neither " +
+			"move nor go nor are replaced, and the directories that they are in do not move",
 		whyBrings: "names in a moved directory, and files that are moved, keep their access lists or take those of " +
 			"their new place, whatever " +
 			"rules by name say",

@@ -1,6 +1,8 @@
 package winjob
 
 import (
+	"slices"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
@@ -111,9 +113,19 @@ func (l *layout) entry(r *ir.Region) Entry {
 		return Entry{DACL: DACLProtected, Grants: words, Absent: absent(r)}
 	case gained(r) != 0 || vacant(r):
 		return Entry{DACL: DACLGrant, Grants: words, Absent: absent(r)}
+	case matched(r):
+		// Without an entry the loader would take the name for one of the rule by name.
+		return Entry{DACL: DACLGrant, Grants: words, Absent: AbsentSkip}
 	default:
 		return Entry{}
 	}
+}
+
+// matched reports whether the name of a region is one of a rule by name around it.
+func matched(r *ir.Region) bool {
+	return slices.ContainsFunc(r.Above.ByName, func(e ir.Entry) bool {
+		return ir.MatchNamesFolded(e.Rule.Names, r.Name)
+	})
 }
 
 // system reports whether a region belongs to the base or to no rule outside of all
@@ -170,7 +182,8 @@ func (l *layout) entries() []Entry {
 	return out
 }
 
-// byName are the regions in which each rule by name is about names. Access lists belong to files and know no names.
+// byName are the regions in which each rule by name is about names. Access lists belong to files and know no names, so
+// the loader gives those that it finds lists of their own.
 // See decision D77.
 func (l *layout) byName() map[ir.RuleID][]backends.Named {
 	out := map[ir.RuleID][]backends.Named{}
@@ -182,14 +195,36 @@ func (l *layout) byName() map[ir.RuleID][]backends.Named {
 	return out
 }
 
-// patterns lists the rules by name for reviewers.
+// patterns lists the rules by name of each region in which they, or what they grant, are not those of the region
+// above.
 func (l *layout) patterns() []Pattern {
 	var out []Pattern
-	for _, e := range l.view.Entries() {
-		if e.Rule.ByName() {
-			out = append(out, Pattern{path(l.target, e.Rule.At), e.Rule.Names, wordsFor(e.Rule.Caps, l.listed()),
-				string(e.ID)})
+	for _, r := range l.regions {
+		own := l.patternsIn(r)
+		var above []Pattern
+		if r.Above != nil {
+			above = l.patternsIn(r.Above)
 		}
+		if slices.EqualFunc(own, above, func(a, b Pattern) bool {
+			return a.Rule == b.Rule && slices.Equal(a.Grants, b.Grants)
+		}) {
+			continue
+		}
+		if len(own) == 0 { // a root in another
+			own = []Pattern{{Names: []string{}, Grants: []Grant{}, Rule: string(r.ID())}}
+		}
+		for _, p := range own {
+			p.Path = path(l.target, r.At)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (l *layout) patternsIn(r *ir.Region) []Pattern {
+	var out []Pattern
+	for _, n := range backends.NamedIn(r) {
+		out = append(out, Pattern{"", n.Rule.Names, wordsFor(n.Caps, l.listed()), string(n.ID)})
 	}
 	return out
 }

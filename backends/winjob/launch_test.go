@@ -126,8 +126,10 @@ func (w *world) atStart(q question, n witnessed) string {
 	verdict := w.decide(q.op)
 	got, want := w.holds(q), verdict.Allowed()
 	switch {
-	case got == want, w.byName(q, got):
+	case got == want:
 		return ""
+	case (q.dst != "" || w.volume.Kind(q.src) == ir.Absent) && w.byName(q, got):
+		return "" // a name that is made or moved at this moment
 	case want && w.refusedFor(q, n):
 		return ""
 	case got && w.permittedFor(q, verdict, n):
@@ -168,7 +170,9 @@ func (w *world) refusedFor(q question, n witnessed) bool {
 	case ir.AspectMetadata:
 		return w.volume.Kind(q.src) == ir.Dir && reason(q.src, whyMetadata)
 	case ir.AspectMove:
-		return w.volume.Kind(q.dst) == ir.File && reason(q.dst, whyReplaceAll)
+		_, overEntry := w.entry(q.dst)
+		return onEntry && reason(q.src, whyNamedHeld) || overEntry && reason(q.dst, whyNamedHeld) ||
+			w.volume.Kind(q.dst) == ir.File && reason(q.dst, whyReplaceAll)
 	default:
 		return false
 	}

@@ -92,15 +92,18 @@ func (l *layout) ledgerWriter() *ledgerWriter {
 		moves: map[ir.CapSet]ir.Held{}, alone: childless(l.view.Tool)}
 	w.byName = l.byName()
 	for _, r := range l.regions {
-		caps := r.Caps
-		if l.listed() {
-			// Files that may be started are pinned, so no move changes what starts.
-			caps = caps.Without(ir.Execute)
-		}
+		caps := w.moving(r.Caps)
 		id, named := r.ID(), !impossible(r.At)
 		w.byRule[id] = w.byRule[id].with(l, r, named)
 		if named && r.At.Root.Kind != ir.System && !r.LeadsToGuarded() && !slices.Contains(w.sets, caps) {
 			w.sets = append(w.sets, caps)
+		}
+	}
+	for _, list := range w.byName {
+		for _, n := range list {
+			if caps := w.moving(n.Caps); !slices.Contains(w.sets, caps) {
+				w.sets = append(w.sets, caps)
+			}
 		}
 	}
 	for _, r := range l.view.Entries() {
@@ -109,6 +112,14 @@ func (l *layout) ledgerWriter() *ledgerWriter {
 		}
 	}
 	return w
+}
+
+// moving are the capabilities that a move can change: files that may be started are pinned where they are listed.
+func (l *layout) moving(caps ir.CapSet) ir.CapSet {
+	if l.listed() {
+		return caps.Without(ir.Execute)
+	}
+	return caps
 }
 
 func ledgerBy[K comparable](w *ledgerWriter, kind func(ir.RuleID, *ir.FSRule) K) ir.Ledger {
@@ -265,19 +276,34 @@ func ofBase(a ir.Aspect, sets []ir.CapSet) ir.Held {
 func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, t traits) ir.Held {
 	held := []ir.Held{w.placed(cell, r, t)}
 	for _, n := range w.byName[cell.ID] {
-		given := n.Region.Caps
-		if cell.Aspect == ir.AspectOthers && given != 0 {
-			held = append(held, ir.Because(ir.Assumed, "", whyMovedAway))
-		}
-		held = append(held, n.Held(cell.Aspect, given, whyByName, whyNameClosed))
-		if c, ok := ir.ParseCapability(string(cell.Aspect)); ok && given.Has(c) {
-			held = append(held, w.capability(c, given, traits{listed: true}, ""))
+		// Names that are there at the start have lists of their own, later names that of their directory.
+		held = append(held, w.place(cell.Aspect, n.Caps, traits{listed: true}))
+		for _, given := range around(n) {
+			held = append(held, n.Held(cell.Aspect, given, whyByName, whyNameClosed))
+			if cell.Aspect == ir.AspectOthers && given != 0 {
+				held = append(held, ir.Because(ir.Assumed, "", whyMovedAway))
+			}
+			if c, ok := ir.ParseCapability(string(cell.Aspect)); ok && given.Has(c) {
+				held = append(held, w.capability(c, given, traits{listed: true}, ""))
+			}
 		}
 	}
 	if cell.Aspect == ir.AspectMove && len(w.byName) > 0 {
-		held = append(held, backends.Weaker(ir.GapFSNames, whyBrings))
+		held = append(held, backends.Weaker(ir.GapFSNames, whyBrings), backends.Stricter(whyNamedHeld))
 	}
 	return backends.Join(held...)
+}
+
+// around are the capabilities, each once, that a directory with a name of a rule may have: those of the region, or of a
+// rule by name that is about the directory.
+func around(n backends.Named) []ir.CapSet {
+	out := []ir.CapSet{n.Region.Caps}
+	for _, o := range backends.NamedIn(n.Region) {
+		if !slices.Contains(out, o.Caps) {
+			out = append(out, o.Caps)
+		}
+	}
+	return out
 }
 
 // placed is about the regions that a rule governs.
@@ -292,30 +318,35 @@ func (w *ledgerWriter) placed(cell ir.Cell, r *ir.FSRule, t traits) ir.Held {
 	if r.Guards() && a != ir.AspectOthers {
 		return backends.Join(w.guarded(a, r, t), backends.Weaker(ir.GapFSProtected, whyGuardless))
 	}
+	held := w.place(a, r.Caps, t)
+	if a != ir.AspectMove {
+		return held
+	}
+	for _, gap := range t.takable {
+		switch gap {
+		case ir.GapFSProtected:
+			held = backends.Join(held, backends.Weaker(gap, whyGuardless))
+		case ir.GapFSMove:
+			held = backends.Join(held, backends.Weaker(gap, whyOthers))
+		}
+	}
+	return held
+}
+
+// place is about places where a rule grants some capabilities.
+func (w *ledgerWriter) place(a ir.Aspect, caps ir.CapSet, t traits) ir.Held {
 	switch a {
 	case ir.AspectMetadata:
-		return w.capability(ir.Update, r.Caps, t, whyMetadata)
+		return w.capability(ir.Update, caps, t, whyMetadata)
 	case ir.AspectSocket:
-		return w.capability(ir.Update, r.Caps, t, whySocket)
+		return w.capability(ir.Update, caps, t, whySocket)
 	case ir.AspectMove:
-		held := w.move(r.Caps)
-		for _, gap := range t.takable {
-			switch gap {
-			case ir.GapFSProtected:
-				held = backends.Join(held, backends.Weaker(gap, whyGuardless))
-			case ir.GapFSMove:
-				held = backends.Join(held, backends.Weaker(gap, whyOthers))
-			}
-		}
-		return held
+		return w.move(caps)
 	case ir.AspectOthers:
-		if r.Caps == 0 {
-			return backends.Exact
-		}
-		return ir.Because(ir.Assumed, "", whyMovedAway)
+		return backends.When(caps != 0, ir.Because(ir.Assumed, "", whyMovedAway))
 	default:
 		c, _ := ir.ParseCapability(string(a))
-		return w.capability(c, r.Caps, t, "")
+		return w.capability(c, caps, t, "")
 	}
 }
 

@@ -8,9 +8,7 @@ import (
 // move says how renames and links out of and into a rule's regions are held. Pins are
 // exact: no entry gives DELETE on a path that may not move.
 func (w *ledgerWriter) move(caps ir.CapSet) ir.Held {
-	if w.listed() {
-		caps = caps.Without(ir.Execute)
-	}
+	caps = w.moving(caps)
 	held, known := w.moves[caps]
 	if !known {
 		held = w.moved(caps)

@@ -16,7 +16,7 @@ import (
 // stricterCauses are those that say what is withheld besides.
 var stricterCauses = []ir.CauseID{
 	whyNameClosed, whyCarried, whyAbsent, whySelf, whySymlink, whyHidden, whyLibrary, whyListed, whyMetadata,
-	whyReplaceAll, whyOwnBase,
+	whyReplaceAll, whyOwnBase, whyNamedHeld,
 }
 
 // later holds the emitted text against the policy at any time of a run, modulo what
@@ -133,7 +133,7 @@ func (w *world) others(t *rapid.T) {
 		q, by = w.rename(w.somewhere(t, paths), w.somewhere(t, paths)), Plain
 	}
 	held := func(p string) bool {
-		return w.ambient(p) || w.locate(p).Root.Kind == ir.System || slices.ContainsFunc(w.spec.Files.Entries, func(e Entry) bool {
+		return w.ambient(p) || w.locate(p).Root.Kind == ir.System || slices.ContainsFunc(w.entries, func(e Entry) bool {
 			return w.objects[e.Path] != 0 && (e.Path == p || strings.HasPrefix(e.Path, p+`\`))
 		})
 	}

@@ -154,14 +154,15 @@ type FileAccess struct {
 	Ambient []Ambient `json:"ambient"`
 	// Unmatched are rules on paths that no file here can have.
 	Unmatched []Unmatched `json:"unmatched,omitempty"`
-	// Patterns are rules by name, which no list holds: a reviewer sees what the names are under the rules around them.
+	// Patterns are rules by name. The loader gives lists to the names that it finds (FileAccess.Named).
 	Patterns []Pattern `json:"patterns,omitempty"`
 }
 
-// Pattern is a rule by name.
+// Pattern is a rule by name. Those of one path stand together, and the last that matches a name decides; they replace
+// those of the paths around it.
 type Pattern struct {
 	Path   string   `json:"path"`   // the names are below it
-	Names  []string `json:"names"`  // the patterns
+	Names  []string `json:"names"`  // the patterns; none where only those around it end
 	Grants []Grant  `json:"grants"` // the words of what the rule grants
 	Rule   string   `json:"rule"`   // its identifier
 }

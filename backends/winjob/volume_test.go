@@ -63,8 +63,15 @@ func (s *Spec) Mount(objects map[string]ir.NodeKind) (*Volume, error) {
 		}
 		v.grants[word] = g
 	}
+	found, err := s.Files.Named(listing(objects))
+	if err != nil {
+		return nil, err
+	}
 	entries := map[string]Entry{}
-	for _, e := range s.Files.Entries {
+	for _, e := range slices.Concat(s.Files.Entries, found) {
+		if _, twice := entries[fold(e.Path)]; twice {
+			return nil, fmt.Errorf("%s has two entries", e.Path)
+		}
 		entries[fold(e.Path)] = e
 	}
 	paths := slices.Sorted(maps.Keys(objects))
@@ -78,6 +85,18 @@ func (s *Spec) Mount(objects map[string]ir.NodeKind) (*Volume, error) {
 		}
 	}
 	return v, nil
+}
+
+// listing lists the objects of a volume as a loader does a directory.
+func listing(objects map[string]ir.NodeKind) func(string) ([]Child, error) {
+	return func(dir string) (out []Child, err error) {
+		for _, p := range slices.Sorted(maps.Keys(objects)) {
+			if name, ok := strings.CutPrefix(fold(p), fold(dir)+`\`); ok && !strings.Contains(name, `\`) {
+				out = append(out, Child{Name: p[len(p)-len(name):], Dir: objects[p] == ir.Dir})
+			}
+		}
+		return out, nil
+	}
 }
 
 // mount adds an object after its directory.

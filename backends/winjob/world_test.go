@@ -26,6 +26,8 @@ type world struct {
 	links   map[string]bool
 	names   []string
 	volume  *Volume
+	// entries are those of the text and of the names that a loader finds.
+	entries []Entry
 }
 
 // fault is a deliberate mistake: in the emitted text, or in the ledger.
@@ -250,6 +252,11 @@ func genWorld(t *rapid.T, f fault) (*world, string) {
 		return nil, err.Error()
 	}
 	w.volume = v
+	found, err := w.spec.Files.Named(listing(w.objects))
+	if err != nil {
+		return nil, err.Error()
+	}
+	w.entries = slices.Concat(w.spec.Files.Entries, found)
 	return w, ""
 }
 
@@ -292,11 +299,11 @@ func (w *world) cell(p string, a ir.Aspect) ir.Row {
 
 // entry returns the emitted entry on a path.
 func (w *world) entry(p string) (Entry, bool) {
-	i := slices.IndexFunc(w.spec.Files.Entries, func(e Entry) bool { return e.Path == p })
+	i := slices.IndexFunc(w.entries, func(e Entry) bool { return e.Path == p })
 	if i < 0 {
 		return Entry{}, false
 	}
-	return w.spec.Files.Entries[i], true
+	return w.entries[i], true
 }
 
 // tool returns a tool with the given file rules, written as "path: capabilities".

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/gate/acp"
 	"github.com/accessc/accessc/internal/gate/relay"
 	"github.com/accessc/accessc/internal/gate/seat"
@@ -16,7 +17,7 @@ type acpCmd struct {
 	Session sessionID `placeholder:"ID" help:"Count the commands in this session, with all processes of it; without it, in each session of the agent by itself."`
 	Accept  []string  `placeholder:"GAP" help:"Start the commands of terminals although this host has this gap, such as net.host. Repeatable."`
 	Log     string    `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. The agent must not be able to write there."`
-	Command []string  `arg:"" name:"agent" help:"The agent's program and arguments."`
+	Command []string  `arg:"" name:"agent" help:"The agent's program and arguments. Flags of accessc stand before it."`
 }
 
 // Help implements kong's detailed help.
@@ -40,7 +41,7 @@ Exit status: the agent's own; 125 if it did not start.`
 
 // Run implements the command.
 func (c *acpCmd) Run(g *globals) error {
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return notStarted(err)
 	}
 	log, err := relay.OpenLog(c.Log, filepath.Base(c.Command[0]))

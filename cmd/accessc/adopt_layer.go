@@ -35,6 +35,8 @@ type adoptLayer struct {
 	was, now []byte
 	// tables are those of servers, by the servers' names in the policy.
 	tables map[string]table
+	// links are the names of the mounts that were printed.
+	links []string
 	// local is the layer of this checkout, for the servers of its project alone; nil in that layer. unread is why its
 	// text could not be read.
 	local  *adoptLayer
@@ -273,8 +275,10 @@ func (l *adoptLayer) inserting(g *globals, name string, s adopt.Server, tries bo
 	}
 	for _, at := range c.Mount {
 		mode := cmp.Or(c.Modes[at], "rw")
+		link := l.ground.Link(at, l.links...)
+		l.links = append(l.links, link)
 		fmt.Fprintf(g.stdout, "# %s: names a place that no committed rule can: accessc mount %s:%s=%s:%s\n",
-			name, shellword.Quote(s.Policy), "NAME", shellword.Quote(at), mode)
+			name, shellword.Quote(s.Policy), shellword.Quote(link), shellword.Quote(at), mode)
 	}
 }
 

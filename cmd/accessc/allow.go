@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/host/hostfacts"
@@ -25,8 +26,9 @@ type allowCmd struct {
 	Layer      string   `enum:"local,workspace,user" default:"local" help:"The layer that is written: local, workspace or user."`
 	Yes        bool     `short:"y" help:"Do not ask."`
 	DryRun     bool     `help:"Print the planned change with its reach, and change nothing."`
-	Tool       string   `arg:"" name:"tool" help:"The tool."`
-	Operations []string `arg:"" name:"operation" help:"Each a question of accessc can: 'read src/x', 'connect https://example.com', 'env HOME', 'run git'."`
+	Undo       bool     `help:"Take back the last change that allow, learn --apply or an answer wrote here."`
+	Tool       string   `arg:"" optional:"" name:"tool" help:"The tool."`
+	Operations []string `arg:"" optional:"" name:"operation" help:"Each a question of accessc can: 'read src/x', 'connect https://example.com', 'env HOME', 'run git'."`
 }
 
 // Help implements kong's detailed help.
@@ -38,6 +40,7 @@ configuration is compiled and asked before it is written, whole or not at all.
   accessc allow edit 'update src/version.h'
   accessc allow --layer workspace fetch 'connect https://example.com' 'env TOKEN'
   accessc allow --dry-run build 'run git status'   git with these arguments; 'run git' with any
+  accessc allow --undo                             the layer as it was before; again, one change further back
 
 Operations:
 
@@ -51,6 +54,14 @@ for accessc mount, or for --layer user.`
 
 // Run implements the command.
 func (c *allowCmd) Run(g *globals) error {
+	switch {
+	case c.Undo && (c.Tool != "" || c.Yes):
+		return usagef("--undo takes no tool, and does not ask: it takes back the last change")
+	case c.Undo:
+		return c.undo(g)
+	case len(c.Operations) == 0:
+		return usagef("name a tool, and operations such as 'read src'; accessc allow --help has examples")
+	}
 	layer, _ := ir.ParseLayer(c.Layer)
 	if g.Shared && layer != ir.LayerWorkspace {
 		return usagef("--shared leaves out the %s layer, which would be written", c.Layer)
@@ -62,6 +73,28 @@ func (c *allowCmd) Run(g *globals) error {
 			return err
 		}
 	}
+}
+
+// undo takes the last change back. It grants nothing: what it takes back was added.
+func (c *allowCmd) undo(g *globals) error {
+	res, err := g.here()
+	if err != nil {
+		return err
+	}
+	last, now, err := allow.Undo(res, c.DryRun)
+	switch {
+	case errors.Is(err, allow.ErrNoChange), errors.Is(err, layerfile.ErrChanged):
+		fmt.Fprintf(g.stderr, "accessc: %s; nothing was changed\n", visible.Message(err.Error()))
+		return exit(exitFindings)
+	case err != nil:
+		return err
+	case c.DryRun:
+		return writeDiff(g.stdout, last.File, now, last.Old)
+	}
+	rules := visible.Lines(strings.Join(last.Rules, "\n  no longer "))
+	fmt.Fprintf(g.stderr, "%s, as it was before %s of %s:\n  no longer %s\n", visible.Text(last.File),
+		last.At.Local().Format(time.DateTime), visible.Text(last.Tool), rules)
+	return nil
 }
 
 // once plans, asks and writes.

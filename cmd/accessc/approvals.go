@@ -19,8 +19,8 @@ type approvalsCmd struct {
 
 // Help implements kong's detailed help.
 func (approvalsCmd) Help() string {
-	return `Lists your approvals in this workspace: the path of each external rule, its approved target, the date and
-the present state. Paths that wait for an approval follow.
+	return `Lists your approvals in this workspace: the path of each external rule, its approved target, when and by
+whom on which host it was approved, and the present state. Paths that wait for an approval follow.
 
   accessc approvals --forget fork     fork has to be approved again before its rules take effect
   accessc approvals --forget-answers  exec asks again about tools that reach sensitive paths`
@@ -83,22 +83,31 @@ func (c *approvalsCmd) forget(g *globals) error {
 
 // approvalLines aligns the list for a terminal.
 func approvalLines(rows []consent.Approval) string {
-	paths, targets := 0, 0
+	paths, targets, givens := 0, 0, len(time.DateOnly)
 	for _, r := range rows {
 		paths = max(paths, len([]rune(visible.Name(r.RulePath))))
 		targets = max(targets, len([]rune(visible.Name(shown(r)))))
+		givens = max(givens, len([]rune(given(r))))
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		since := "–         "
-		if r.ApprovedAt != nil {
-			since = r.ApprovedAt.Format(time.DateOnly)
-		}
 		line := visible.Pad(visible.Name(r.RulePath), paths) + " → " + visible.Pad(visible.Name(shown(r)), targets)
-		line += "  " + since + "  " + note(r)
+		line += "  " + visible.Pad(given(r), givens) + "  " + note(r)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
+}
+
+// given says when and by whom a path was approved.
+func given(r consent.Approval) string {
+	out := "–"
+	if r.ApprovedAt != nil {
+		out = r.ApprovedAt.Format(time.DateOnly)
+	}
+	if r.ApprovedBy != "" {
+		out += " by " + visible.Name(r.ApprovedBy)
+	}
+	return out
 }
 
 // shown is the target that is approved, or the one that waits.

@@ -38,7 +38,7 @@ func (c *buildCmd) sign(g *globals, res *hostfacts.Result) (*attested.Signing, e
 	if err == nil {
 		err = g.report(c.Format, findings, res.Files, "nothing was written")
 	}
-	s := &attested.Signing{Keys: keys, Project: c.Project, Serial: c.Serial, Accessc: version}
+	s := &attested.Signing{Keys: keys, Project: c.Project, Serial: c.Serial, Accessc: programVersion()}
 	if err != nil || c.Resolve || c.Local {
 		return s, err // no revision has these layers
 	}
@@ -109,7 +109,7 @@ func byFile(name string) string {
 	return " (required by " + name + ")"
 }
 
-// attestedArtifact is early.Artifact's.
+// attestedArtifact is direct.Artifact's.
 func (c *execCmd) attestedArtifact(g *globals) func(root, tool, hash string) error {
 	return func(root, tool, hash string) error {
 		p, err := g.signersOf(root)

@@ -52,7 +52,7 @@ type typed struct {
 	flags map[string][]string
 	// flag is the one that the next word is the value of.
 	flag *kong.Flag
-	// behind is true behind --, where the words are another program's.
+	// behind is true where the words are another program's: behind --, and behind the name of a tool to start.
 	behind bool
 }
 
@@ -83,6 +83,8 @@ func (t *typed) argument(word string) {
 		}
 	}
 	t.args = append(t.args, word)
+	own, starts := t.foreign()
+	t.behind = t.behind || starts && len(t.args) >= max(own, 1)
 }
 
 // find is the flag of a name, nil if there is none.

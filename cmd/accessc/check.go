@@ -1,16 +1,19 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"path/filepath"
+	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 
-	"github.com/accessc/accessc/internal/agents/registry"
-	"github.com/accessc/accessc/internal/artifact/build"
-	"github.com/accessc/accessc/internal/enforce/attested"
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
+	"github.com/accessc/accessc/internal/review/checked"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )
@@ -21,6 +24,7 @@ type checkCmd struct {
 	Enforceable bool     `help:"Also check whether this host meets every requirement of the policies; exit 3 if not."`
 	Accept      []string `placeholder:"GAP" help:"Accept a gap of this host, as exec does. Repeatable."`
 	Means       string   `enum:"landlock,bubblewrap" default:"landlock" help:"With --enforceable: check starts by these means, as of exec --means."`
+	Watch       bool     `help:"Check again after each change of a file that was read, until Ctrl-C."`
 	Tools       []string `arg:"" optional:"" name:"tool" help:"With --enforceable: check these tools only."`
 }
 
@@ -28,38 +32,59 @@ type checkCmd struct {
 func (checkCmd) Help() string {
 	return `Reads every layer, reports all problems at once and writes nothing. A rule that a target
 cannot express is a problem, too, and so is one that leads nowhere on this machine, or elsewhere
-than approved. docs/checks.md explains each code.`
+than approved. docs/checks.md explains each code.
+
+  accessc check --watch             while you write: check again after each change of any layer
+  accessc check --enforceable       would every tool start on this host?
+  accessc check --format github     annotations in CI; sarif and json for others`
 }
 
 // Run implements the command.
 func (c *checkCmd) Run(g *globals) error {
 	spare()
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return err
 	}
 	if c.Means != meansLandlock && !c.Enforceable {
 		return usagef("--means is for --enforceable")
 	}
+	switch {
+	case c.Watch && c.Format != "text":
+		return usagef("--watch prints text: a document of another format ends")
+	case c.Watch:
+		return c.watch(g)
+	}
+	return c.once(g)
+}
+
+// watch checks again after each change, and ends as the last check would have.
+func (c *checkCmd) watch(g *globals) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var last error
+	err := config.Follow(ctx, g.config(), func(changed []string) {
+		for _, path := range changed {
+			fmt.Fprintf(g.stderr, "\nchanged: %s\n", visible.Name(path))
+		}
+		var said exit
+		if last = c.once(g); last != nil && !errors.As(last, &said) {
+			fmt.Fprintf(g.stderr, "accessc: %s\n", visible.Message(last.Error()))
+			last = exit(exitUsage)
+		}
+	})
+	return cmp.Or(err, last)
+}
+
+// once checks the configuration as it is now.
+func (c *checkCmd) once(g *globals) error {
 	opts, err := g.options(c.Enforceable)
 	if err != nil {
 		return err
 	}
-	opts.Sensitive, opts.Places = true, true
-	res, err := hostfacts.Compile(opts)
+	res, findings, err := checked.Compile(opts)
 	if err != nil {
 		return usageError{Err: err}
 	}
-	findings := res.Findings
-	if res.Program != nil {
-		refused, err := build.Refusals(res.Program, registry.All)
-		if err != nil {
-			return err
-		}
-		findings = append(findings, refused...)
-	}
-	_, texts, signers := attested.Signers(filepath.FromSlash(res.Resolver.Root))
-	findings = append(findings, signers...)
-	maps.Copy(res.Files, texts)
 	if err := g.report(c.Format, findings, res.Files, ""); err != nil {
 		return err
 	}

@@ -8,14 +8,16 @@ const completeCommand = "__complete"
 // completionCmd is "accessc completion".
 // See decision D103.
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish,powershell,nushell" help:"bash, zsh, fish, powershell or nushell."`
 }
 
 // Help implements kong's detailed help.
 func (completionCmd) Help() string {
 	return `  bash: accessc completion bash > ~/.local/share/bash-completion/completions/accessc
   zsh:  accessc completion zsh > "${fpath[1]}/_accessc"
-  fish: accessc completion fish > ~/.config/fish/completions/accessc.fish`
+  fish: accessc completion fish > ~/.config/fish/completions/accessc.fish
+  PowerShell: accessc completion powershell >> $PROFILE
+  Nushell:    accessc completion nushell | save ($nu.user-autoload-dirs.0 | path join accessc.nu)`
 }
 
 var completionScripts = map[string]string{
@@ -41,6 +43,35 @@ compdef _accessc accessc
   accessc __complete $words[2..-1] 2>/dev/null
 end
 complete -c accessc -a '(__accessc_complete)'
+`,
+	// Windows PowerShell passes no empty words to programs; "=" is one for us.
+	"powershell": `Register-ArgumentCompleter -Native -CommandName accessc -ScriptBlock {
+  param($word, $ast, $at)
+  $words = @($ast.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $at } |
+    ForEach-Object { $_.Extent.Text.Trim([char[]]@(34, 39)) })
+  $words += if ($word) { $word } else { '=' }
+  accessc __complete @words 2>$null | ForEach-Object {
+    $name, $help = $_ -split [char]9, 2
+    if (-not $help) { $help = $name }
+    [System.Management.Automation.CompletionResult]::new($name, $name, 'ParameterValue', $help)
+  }
+}
+`,
+	// The completer is one for all programs: one that is there keeps the others. No candidates have it offer files.
+	"nushell": `$env.config.completions.external.completer = do {
+  let before = $env.config.completions.external.completer
+  {|spans|
+    if ($spans.0 | path parse | get stem) != accessc {
+      if $before != null { do $before $spans }
+    } else {
+      let found = ^accessc __complete ...($spans | skip 1) e> /dev/null | lines | each {|line|
+        let parts = $line | split row -n 2 (char tab)
+        { value: $parts.0, description: ($parts.1? | default '') }
+      }
+      if ($found | is-not-empty) { $found }
+    }
+  }
+}
 `,
 }
 

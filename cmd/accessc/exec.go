@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/config"
@@ -62,7 +63,7 @@ the gap by name.
 A start of a configured tool keeps its compilation for the next one, which uses it if nothing has
 changed that the policy was compiled from.
 
-  accessc exec TOOL                              run a tool of the configuration
+  accessc exec TOOL -x                           run a tool of the configuration; options behind its name are its own
   accessc run make -j4                           run any command under the default policy; see accessc run --help
   accessc exec --command --tool build -- make    and under that of a tool
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
@@ -88,7 +89,7 @@ func (c *execCmd) Run(g *globals) error {
 	if c.Artifact != "" && !c.Command {
 		return c.fromArtifact(g)
 	}
-	call, err := early.Call(c.Arguments, c.Call)
+	call, err := direct.Call(c.Arguments, c.Call)
 	if err != nil {
 		return notStarted(usageError{Err: err})
 	}
@@ -119,7 +120,7 @@ func (c *execCmd) Run(g *globals) error {
 
 // check refuses flags that do not go together, or not on this system.
 func (c *execCmd) check() error {
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return err
 	}
 	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
@@ -169,13 +170,13 @@ func (c *execCmd) fromArtifact(g *globals) error {
 			return notStarted(usageError{Err: err})
 		}
 	}
-	return early.Start(early.Artifact{
+	return direct.Artifact{
 		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call,
 		Accept: c.Accept, Args: c.Args,
-		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, version),
+		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, programVersion()),
 		Contained: c.Contained,
 		Attested:  c.attestedArtifact(g),
-	})
+	}.Start()
 }
 
 // program is the one of --command. A path counts from where the caller stands.

@@ -128,7 +128,7 @@ func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) ([]byt
 	if req.Spec, err = start.Parse(text); err != nil || c.Record == "" {
 		return text, err
 	}
-	req.Record, err = resolved.Recording(c.Record, version, t, out)
+	req.Record, err = resolved.Recording(c.Record, programVersion(), t, out)
 	return text, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/accessc/accessc/internal/agents/registry"
 	"github.com/accessc/accessc/internal/review/fleet"
 	"github.com/accessc/accessc/internal/text/plural"
+	"github.com/accessc/accessc/ir"
 )
 
 // fleetCmd is "accessc fleet".
@@ -97,7 +98,7 @@ func (c *fleetCmd) request(g *globals) (*fleet.Request, error) {
 }
 
 func (c *fleetCmd) write(g *globals, f *fleet.Fleet, q *fleet.Question) error {
-	out := fleet.Output{Style: g.style(g.stdout), Question: q, Risk: fleet.ParseRisk(c.Risk), Most: mostText}
+	out := fleet.Output{Style: g.style(g.stdout), Question: q, Risk: ir.ParseRisk(c.Risk), Most: mostText}
 	switch c.Format {
 	case "json":
 		return g.writeJSON(f.JSON(q))

@@ -2,11 +2,10 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/accessc/accessc/internal/text/shellword"
 )
 
 // helpCmd is "accessc help".
@@ -35,46 +34,35 @@ type callError struct{ err error }
 // Error implements error. Suggestions of this program's flags are of no use to whoever meant another's.
 func (e callError) Error() string {
 	if flag, line := e.another(); line != "" {
-		return "unknown flag " + flag + "; the arguments of another program stand behind --: " + line
+		return "unknown flag " + flag + "; the command stands behind --: " + line
 	}
 	return e.err.Error()
 }
 
-// foreign are the commands that another program's words follow, each with how many of its own arguments come before.
-var foreign = map[string]int{"exec": 1, "learn": 1, "mcp": 0, "acp": 0}
-
-// another is a flag behind the first words of another program, and the line with "--" in front of them; empty where the
-// flag may be meant as this program's.
+// another is a flag behind the tool of learn, and the line with "--" in front of the words of the command; empty where
+// the flag may be meant as this program's.
 func (e callError) another() (flag, line string) {
 	rest, unknown := strings.CutPrefix(e.err.Error(), "unknown flag ")
-	own, known := foreign[e.command()]
 	var parse *kong.ParseError
-	if !unknown || !known || !errors.As(e.err, &parse) {
+	if !unknown || e.command() != "learn" || !errors.As(e.err, &parse) {
 		return "", ""
 	}
 	flag, _, _ = strings.Cut(rest, ",")
-	args, at := parse.Context.Args, -1
 	t := typed{node: parse.Context.Model.Node, flags: map[string][]string{}}
-	for i, word := range args {
+	at := -1
+	for i, word := range parse.Context.Args {
 		if !t.behind && t.flag == nil && strings.HasPrefix(word, flag) {
 			break
 		}
 		t.read(word)
-		if len(t.args) == max(own, 1) && at < 0 {
-			at = i + own
+		if len(t.args) == 1 && at < 0 {
+			at = i + 1
 		}
 	}
 	if at < 0 {
 		return "", ""
 	}
-	words := []string{"accessc"}
-	for i, word := range args {
-		if i == at {
-			words = append(words, "--")
-		}
-		words = append(words, shellword.Quote(word))
-	}
-	return flag, strings.Join(words, " ")
+	return flag, lineOf(slices.Insert(slices.Clone(parse.Context.Args), at, "--"))
 }
 
 // Unwrap has it be a mistake of the call.
@@ -84,8 +72,8 @@ func (e callError) Unwrap() error { return usageError{Err: e.err} }
 func (e callError) hint() string {
 	name := e.command()
 	out := strings.Replace("accessc "+name+" --help says more", "  ", " ", 1)
-	if _, line := e.another(); name == "exec" && line == "" && strings.HasPrefix(e.Error(), "unknown flag") {
-		out = "arguments of the tool stand behind --, as in: accessc exec TOOL -- -x\n" + out
+	if name == "exec" && strings.HasPrefix(e.Error(), "unknown flag") {
+		out = "options of the tool stand behind its name, as in: accessc exec TOOL -x\n" + out
 	}
 	return out
 }

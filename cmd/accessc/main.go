@@ -59,6 +59,7 @@ type cli struct {
 	Denials denialsCmd `cmd:"" group:"understand" help:"Show the operations that a tool's last run was refused, and rules that would permit them."`
 	Check   checkCmd   `cmd:"" group:"understand" help:"Find the mistakes of a configuration and write nothing."`
 	Test    testCmd    `cmd:"" group:"understand" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
+	Fmt     fmtCmd     `cmd:"" group:"understand" help:"Lay out the text of layers; no policy changes."`
 	Doctor  doctorCmd  `cmd:"" group:"understand" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Parity  parityCmd  `cmd:"" group:"understand" help:"Show which rule holds where: a table of rules and targets."`
 	Learn   learnCmd   `cmd:"" group:"understand" help:"Run a command, record what it uses and is refused, and propose rules."`
@@ -82,11 +83,12 @@ type cli struct {
 	Import importCmd `cmd:"" group:"agents" help:"Write a configuration from the settings of another program."`
 	Decide decideCmd `cmd:"" group:"agents" help:"Ask a ruleset whether an agent may run a command line, or do another operation."`
 	Serve  serveCmd  `cmd:"" group:"agents" help:"Start tools and answer questions for programs in any language, by lines of JSON."`
+	LSP    lspCmd    `cmd:"" group:"agents" name:"lsp" help:"Answer an editor that changes policies."`
 	OCI    ociCmd    `cmd:"" group:"agents" name:"oci" help:"Have the container of a bundle start a tool under its policy."`
 
 	Schema     schemaCmd     `cmd:"" group:"more" help:"Print the JSON Schema of the configuration."`
 	Completion completionCmd `cmd:"" group:"more" help:"Print a shell completion script."`
-	Man        manCmd        `cmd:"" group:"more" help:"Print the manual page."`
+	Man        manCmd        `cmd:"" group:"more" help:"Print the manual page, or write one per command for a package."`
 	Help       helpCmd       `cmd:"" group:"more" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" group:"more" help:"Print the version, as --version does."`
 }
@@ -164,6 +166,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	parser, err := newParser(&c, args[0], stdout, stderr, func(code int) { done = code })
 	if err != nil {
 		return status(err, stderr)
+	}
+	if args, err = divided(parser, args); err != nil {
+		return status(notStarted(err), stderr)
 	}
 	c.behind = behind(args)
 	ctx, err := parser.Parse(args)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/gate/mcp"
 	"github.com/accessc/accessc/internal/gate/seat"
 	"github.com/accessc/accessc/internal/host/config"
@@ -18,7 +19,7 @@ type mcpCmd struct {
 	Session sessionID `placeholder:"ID" help:"Count the calls in this session, with all processes of it; without it, as long as the server runs."`
 	Accept  []string  `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
 	Log     string    `placeholder:"FILE" help:"Append a line of JSON for every call and its verdict. The server must not be able to write there."`
-	Command []string  `arg:"" optional:"" name:"command" help:"The server's program and arguments; without them, the command of [servers.NAME]."`
+	Command []string  `arg:"" optional:"" name:"command" help:"The server's program and arguments; without them, the command of [servers.NAME]. Flags of accessc stand before it."`
 }
 
 // Help implements kong's detailed help.
@@ -50,7 +51,7 @@ func (c *mcpCmd) Run(g *globals) error {
 
 // prepare compiles the policy of the server and of its tools.
 func (c *mcpCmd) prepare(g *globals) (*seat.Seat, *mcp.Session, error) {
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return nil, nil, err
 	}
 	opts, err := g.asking().options(true, hostfacts.Platform())

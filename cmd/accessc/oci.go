@@ -6,6 +6,7 @@ import (
 
 	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/internal/enforce/bundle"
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/plural"
@@ -43,7 +44,7 @@ func (c *ociCmd) Run(g *globals) error {
 		return usagef("containers with accessc inside are Linux's; run it there, or in the machine that runs your " +
 			"containers")
 	}
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return err
 	}
 	opts, err := g.asking().options(true, ir.Linux)

@@ -9,14 +9,10 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/accessc/accessc/test/testbuild"
 )
 
-// TestReviewSnippets runs the snippets of docs/review.md for continuous integration and hooks,
-// in a real repository with an origin, on a branch that permits more and on one that does not.
-// Only the parts of the services are left out: actions, the installation of a version that is
-// published, and gh, of which the arguments are kept.
+// TestReviewSnippets runs the snippets of docs/review.md for GitLab and hooks, in a real repository with an origin, on a
+// branch that permits more and on one that does not. Left out is the installation. Package test/action runs the action.
 func TestReviewSnippets(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")
@@ -26,7 +22,7 @@ func TestReviewSnippets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	github, gitlab, hook := snippet(t, doc, "GitHub", "yaml"), snippet(t, doc, "GitLab", "yaml"), snippet(t, doc, "Before each commit", "sh")
+	gitlab, hook := snippet(t, doc, "GitLab", "yaml"), snippet(t, doc, "Before each commit", "sh")
 	for _, branch := range []struct {
 		name, policy string
 		wider        bool
@@ -39,16 +35,9 @@ func TestReviewSnippets(t *testing.T) {
 			r.must("git checkout -q -b " + branch.name)
 			r.write("accessc.toml", branch.policy)
 			r.must("accessc build && git add . && git commit -q -m change")
-			r.run("GitHub", gitHubSteps(t, github), branch.wider)
-			if comment := r.read("comment.md"); strings.Contains(comment, "may do more") != branch.wider {
-				t.Errorf("the comment: %s", comment)
-			}
-			if got := r.read("gh.log"); got != "pr comment 7 --edit-last --create-if-none --body-file comment.md\n" {
-				t.Errorf("gh was asked to %q", got)
-			}
 			// A runner of GitLab has the commits of the request and no branch of the origin.
 			r.must("git update-ref -d refs/remotes/origin/main && git branch -q -D main")
-			r.run("GitLab", gitLabSteps(t, gitlab), branch.wider)
+			r.run(gitLabSteps(t, gitlab), branch.wider)
 		})
 	}
 	t.Run("hook", func(t *testing.T) {
@@ -79,42 +68,6 @@ func snippet(t *testing.T, doc []byte, section, language string) string {
 		t.Fatalf("no %s in the section %s", language, section)
 	}
 	return m[1]
-}
-
-// gitHubSteps are the commands of the one job, with the values of the context.
-func gitHubSteps(t *testing.T, text string) []string {
-	t.Helper()
-	var file struct {
-		Name        string
-		On          string            `yaml:"on"`
-		Permissions map[string]string `yaml:"permissions"`
-		Jobs        map[string]struct {
-			RunsOn string `yaml:"runs-on"`
-			Steps  []struct {
-				Uses, Run string
-				With, Env map[string]string
-			}
-		}
-	}
-	strict(t, text, &file)
-	var out []string
-	for _, s := range file.Jobs["permissions"].Steps {
-		switch {
-		case strings.HasPrefix(s.Uses, "actions/checkout@"):
-			if s.With["fetch-depth"] != "0" {
-				t.Error("a shallow clone lacks the base")
-			}
-		case strings.HasPrefix(s.Uses, "actions/"):
-		case s.Run != "":
-			out = append(out, strings.NewReplacer("${{ github.base_ref }}", "main", "${{ github.event.number }}", "7").Replace(s.Run))
-		default:
-			t.Errorf("a step does nothing: %+v", s)
-		}
-	}
-	if file.On != "pull_request" || file.Permissions["pull-requests"] != "write" || file.Jobs["permissions"].RunsOn == "" {
-		t.Errorf("not a workflow that comments: %+v", file)
-	}
-	return out
 }
 
 func gitLabSteps(t *testing.T, text string) []string {
@@ -175,12 +128,8 @@ func newRepository(t *testing.T) *repository {
 	if err := os.Symlink(self, filepath.Join(r.bin, "accessc")); err != nil {
 		t.Fatal(err)
 	}
-	gh := "#!/bin/sh\nprintf '%s\\n' \"$*\" >gh.log\n"
-	if err := testbuild.WriteFile(filepath.Join(r.bin, "gh"), []byte(gh), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	r.write("accessc.toml", reviewed)
-	r.write(".gitignore", "comment.md\ngh.log\n*.html\n*.sarif\n")
+	r.write(".gitignore", "*.html\n")
 	r.must(`git init -q -b main . && git config user.email nobody@example.com && git config user.name nobody &&
 		accessc build && git add . && git commit -q -m policy &&
 		git clone -q --bare . ../origin && git remote add origin ../origin && git fetch -q origin`)
@@ -196,15 +145,6 @@ func (r *repository) write(name, text string) {
 	}
 }
 
-func (r *repository) read(name string) string {
-	r.t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.dir, name))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return string(data)
-}
-
 // sh runs a command as the services do: by a shell that stops at the first error.
 func (r *repository) sh(line string) (string, int) {
 	cmd := exec.Command("sh", "-e", "-c", line)
@@ -212,7 +152,7 @@ func (r *repository) sh(line string) (string, int) {
 	home := filepath.Dir(r.dir)
 	cmd.Env = []string{
 		"PATH=" + r.bin + ":" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
-		"GIT_CONFIG_NOSYSTEM=1", "NO_COLOR=1", "GH_TOKEN=none", "CI_MERGE_REQUEST_DIFF_BASE_SHA=" + r.base, "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
+		"GIT_CONFIG_NOSYSTEM=1", "NO_COLOR=1", "CI_MERGE_REQUEST_DIFF_BASE_SHA=" + r.base, "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
 	}
 	out, err := cmd.CombinedOutput()
 	if exit, ok := err.(*exec.ExitError); ok {
@@ -232,14 +172,14 @@ func (r *repository) must(line string) {
 
 // run runs the commands of a job. Those with --fail-on end with 4 if the branch permits
 // more, all else with 0.
-func (r *repository) run(service string, steps []string, wider bool) {
+func (r *repository) run(steps []string, wider bool) {
 	r.t.Helper()
 	gates := 0
 	for _, line := range steps {
 		if strings.HasPrefix(line, "git clone ") {
 			// The command is there already; the package is this one.
 			if !strings.Contains(line, "go build -C ") || !strings.Contains(line, " ./cmd/accessc") {
-				r.t.Errorf("%s builds nothing: %s", service, line)
+				r.t.Errorf("it builds nothing: %s", line)
 			}
 			continue
 		}
@@ -251,10 +191,10 @@ func (r *repository) run(service string, steps []string, wider bool) {
 			}
 		}
 		if out, status := r.sh(line); status != want {
-			r.t.Errorf("%s: %s: status %d, not %d: %s", service, line, status, want, out)
+			r.t.Errorf("%s: status %d, not %d: %s", line, status, want, out)
 		}
 	}
-	if service == "GitLab" && gates == 0 {
+	if gates == 0 {
 		r.t.Error("nothing stops a request that permits more")
 	}
 }

@@ -140,7 +140,7 @@ func scripts(t *testing.T, dir string) {
 				return false, fmt.Errorf("unknown condition %q", cond)
 			}
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "grants": grants, "asked": whileAsked, "meanwhile": meanwhile, "status": ended, "older": older, "example": buildExample},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "grants": grants, "asked": whileAsked, "meanwhile": meanwhile, "status": ended, "older": older, "example": buildExample, "loader": loader},
 	})
 }
 
@@ -183,6 +183,28 @@ var forEverybody = sync.OnceValues(func() (dir string, err error) {
 	}
 	return dir, err
 })
+
+// loaders are accessc-exec, and accessc-exec-noegress without the egress proxy, beside the programs of forEverybody.
+var loaders = sync.OnceValues(func() (string, error) {
+	dir, err := forEverybody()
+	if err != nil {
+		return "", err
+	}
+	return dir, errors.Join(
+		testbuild.Program(filepath.Join(dir, "accessc-exec"), "cmd/accessc-exec"),
+		testbuild.Program(filepath.Join(dir, "accessc-exec-noegress"), "cmd/accessc-exec", "-tags=accessc_noegress"),
+	)
+})
+
+// loader has the script find them: loader.
+func loader(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: loader")
+	}
+	dir, err := loaders()
+	ts.Check(err)
+	ts.Setenv("PATH", ts.Getenv("PATH")+string(filepath.ListSeparator)+dir)
+}
 
 // nobody runs a command as a user without any privilege, in a copy of the current directory
 // that belongs to that user and a copy of the home: nobody PROGRAM ARG... [&& PROGRAM ARG...]

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostview"
@@ -41,7 +42,7 @@ Exit status: 0 all hold, 1 one fails, 3 this host cannot start a tool.`
 
 // Run implements the command.
 func (c *testCmd) Run(g *globals) error {
-	if err := checkAccept(c.Accept); err != nil {
+	if err := direct.CheckAccept(c.Accept); err != nil {
 		return err
 	}
 	if c.Kernel && start.ABI() < 1 {

@@ -45,7 +45,7 @@ func (c *testCmd) attest(g *globals, opts hostfacts.Options, run *tested.Run, ke
 	data, err := attested.Signing{
 		Keys:    keys,
 		Project: c.Project,
-		Accessc: version,
+		Accessc: programVersion(),
 	}.Summarize(
 		opts,
 		c.Accept,

@@ -319,8 +319,7 @@ func (l *loader) real(kind ir.Layer, path string) string {
 // read reads a file, or the text that is given in its place.
 func (l *loader) read(kind ir.Layer, name, path string) (*File, *diag.Diagnostic) {
 	if text, edited := l.req.Edited[path]; edited {
-		f := newFile(name, path, text)
-		return f, checkText(f)
+		return l.edited(kind, name, path, text)
 	}
 	open := l.host.Open
 	if l.confined {
@@ -335,6 +334,29 @@ func (l *loader) read(kind ir.Layer, name, path string) (*File, *diag.Diagnostic
 		err = l.checkAltered(kind, name, path)
 	}
 	return f, err
+}
+
+// edited is read for a text that is not on the disk yet. It is refused where the file would be.
+func (l *loader) edited(kind ir.Layer, name, path string, text []byte) (*File, *diag.Diagnostic) {
+	refuse := func(code diag.Code, label, hint string) *diag.Diagnostic {
+		d := diag.New(code, ir.Pos{File: name}, 0)
+		d.Label, d.Hint = label, hint
+		return &d
+	}
+	if len(text) > MaxSize {
+		return nil, refuse(diag.Unreadable, fmt.Sprintf("found more than %d bytes", MaxSize), "")
+	}
+	f := newFile(name, path, text)
+	l.reads.bytes += len(f.Data)
+	err := checkText(f)
+	if err != nil || !l.confined {
+		return f, err
+	}
+	if _, _, leaves := l.workspace(kind).follow(path); leads(leaves) {
+		return nil, refuse(diag.LayerLeaves, errLeaves.Error(), hintLeaves)
+	}
+	l.checkAlike(kind, path)
+	return f, l.checkAltered(kind, name, path)
 }
 
 // cycle reports a file that is about to extend itself.

@@ -55,6 +55,8 @@ type Denial struct {
 	Roots *ir.Bindings
 	// proposed is the earlier result of Grant, nil for none.
 	proposed *grant
+	// risk is that of the tool where it was computed before.
+	risk string
 }
 
 // grant is a result of Grant. A net rule has a form within a line, too.
@@ -71,6 +73,7 @@ type line struct {
 	Event     string   `json:"event"`
 	Time      string   `json:"time"`
 	Tool      string   `json:"tool"`
+	Risk      string   `json:"risk,omitempty"`
 	Operation string   `json:"operation"`
 	Needs     []string `json:"needs,omitempty"`
 	Target    string   `json:"target,omitempty"`
@@ -109,6 +112,7 @@ type rule struct {
 func (d *Denial) Line() []byte {
 	l := line{
 		Version: Version, Event: "denied", Time: d.Time.UTC().Format(time.RFC3339Nano), Tool: d.tool(),
+		Risk:      cmp.Or(d.risk, riskOf(d.View)),
 		Operation: d.Verb(), Asked: d.Asked, Syscall: d.Syscall, Errno: d.Errno,
 		Process: process{d.PID, d.Name}, By: d.By, Reason: d.reason(), Rule: ruleOf(d.Verdict.Rule),
 		Probe: d.probe(),
@@ -139,6 +143,13 @@ func (d *Denial) tool() string {
 		return ""
 	}
 	return d.View.Tool.Name
+}
+
+func riskOf(v *ir.View) string {
+	if v == nil {
+		return ""
+	}
+	return v.Risk().String()
 }
 
 func (d *Denial) reason() string {

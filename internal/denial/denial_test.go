@@ -236,7 +236,7 @@ func sample() *Denial {
 
 // TestShape is the documented form of a line.
 func TestShape(t *testing.T) {
-	const want = `{"format_version":1,"event":"denied","time":"1970-01-01T00:00:00Z","tool":"a tool","operation":"read",` +
+	const want = `{"format_version":1,"event":"denied","time":"1970-01-01T00:00:00Z","tool":"a tool","risk":"low","operation":"read",` +
 		`"needs":["read"],"target":"keys","path":"/ws/keys","asked":["./keys"],"syscall":"openat","errno":"EACCES",` +
 		`"process":{"pid":7,"name":"cat"},"by":"policy","reason":"rule",` +
 		`"rule":{"subject":"keys","layer":"workspace","file":"accessc.toml","line":3,"column":1},` +

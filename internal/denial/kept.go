@@ -24,6 +24,8 @@ type Kept struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
 	Tool    string `json:"tool"`
+	// Risk is the tool's, empty where nothing was refused.
+	Risk string `json:"risk,omitempty"`
 	// Unnamed is true for a command that no configuration names.
 	Unnamed bool `json:"unnamed,omitempty"`
 	// Given is true for a command that is not the tool's own, or has further arguments; GivenCommand has its
@@ -146,6 +148,7 @@ func (k *Kept) fill(l *Log, ended time.Time, most int) {
 	if len(l.kept) == 0 {
 		return
 	}
+	k.Risk = riskOf(l.kept[0].View)
 	// The rest of the document has a fixed size except for the tool's name.
 	const frame = 1 << 10
 	given, _ := json.Marshal(k.GivenCommand)

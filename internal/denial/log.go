@@ -47,6 +47,9 @@ type Log struct {
 	used   map[string]*seen
 	uses   []*seen
 	unused int
+	// view is the policy that the last denial was judged by, risk its tool's.
+	view *ir.View
+	risk string
 	// sought are names of files that the tool looked for in its home.
 	sought []string
 }
@@ -79,7 +82,7 @@ func (l *Log) Add(d *Denial) {
 	var text []byte
 	if l.file != nil || l.to != nil {
 		// Finding a grant takes a view of the policy, which may be large.
-		d.proposed = l.proposed(key)
+		d.proposed, d.risk = l.proposed(key), l.riskOf(d.View)
 		text = d.Line()
 	}
 	l.mu.Lock()
@@ -97,6 +100,16 @@ func (l *Log) Add(d *Denial) {
 		l.index[key] = &seen{Denial: d, times: 1}
 		l.kept = append(l.kept, l.index[key])
 	}
+}
+
+// riskOf is the risk of a view's tool. It is computed once, since a tool can cause many denials.
+func (l *Log) riskOf(v *ir.View) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v != l.view {
+		l.view, l.risk = v, riskOf(v)
+	}
+	return l.risk
 }
 
 // proposed is the grant found for an equal denial before, nil for none.

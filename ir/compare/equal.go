@@ -13,7 +13,8 @@ import (
 func Same(a, b *ir.Tool) bool {
 	return a.Name == b.Name && a.Source.Kind == b.Source.Kind && a.Source.Detail == b.Source.Detail &&
 		sameCommand(a.Command, b.Command) &&
-		a.Run == b.Run && a.Disabled == b.Disabled && a.Base == b.Base && a.Declared == b.Declared &&
+		a.Run == b.Run && a.LeastRisk == b.LeastRisk && a.Disabled == b.Disabled &&
+		a.Base == b.Base && a.Declared == b.Declared &&
 		sameFiles(a, b) && sameMay(a, b) && sameNetwork(a, b) && sameEnvironment(a, b) &&
 		slices.EqualFunc(a.Sensitive, b.Sensitive, func(x, y ir.SensitivePattern) bool {
 			return x.Pattern == y.Pattern

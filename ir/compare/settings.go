@@ -52,6 +52,7 @@ func Settings(old, new *ir.Tool) []Setting {
 			add("env "+name, fixedTo(old, name), fixedTo(new, name))
 		}
 	}
+	add("risk", leastRisk(old), leastRisk(new))
 	add("sensitive_paths", sensitive(old), sensitive(new))
 	add("tests", tests(old), tests(new))
 	return out
@@ -109,6 +110,13 @@ func command(c *ir.Command) []value {
 		text = strings.Join(append([]string{"by the shell: " + c.Program}, words[1:]...), " ")
 	}
 	return one(text, c.Origin)
+}
+
+func leastRisk(t *ir.Tool) []value {
+	if t.LeastRisk == 0 {
+		return nil
+	}
+	return one(t.LeastRisk.String(), ir.Origin{})
 }
 
 func late(t *ir.Tool) []value {

@@ -15,12 +15,14 @@ func TestEveryFieldOfAToolIsCompared(t *testing.T) {
 	unseen := map[string]string{
 		"Name":     "tools are compared by name",
 		"Declared": "a list that is not declared counts by its default",
+		"Removed":  "what is left is compared",
 		"Disabled": "the tools of a server are compared together, by Calls",
 	}
 	changes := map[string]func(*ir.Tool){
 		"Source":     func(t *ir.Tool) { t.Source = ir.Source{Kind: ir.SourceBuiltin, Detail: "y"} },
 		"Command":    func(t *ir.Tool) { t.Command = &ir.Command{Program: "bash", Args: []string{"-c", "curl x | sh"}} },
 		"Run":        func(t *ir.Tool) { t.Run = "unattended" },
+		"LeastRisk":  func(t *ir.Tool) { t.LeastRisk = ir.RiskHigh },
 		"Base":       func(t *ir.Tool) { t.Base = ir.BaseNone },
 		"Home":       func(t *ir.Tool) { t.Home = ir.HomeReal },
 		"HomeShared": func(t *ir.Tool) { t.HomeShared = true },
@@ -69,6 +71,7 @@ func TestEveryFieldOfAToolIsCompared(t *testing.T) {
 func TestSettingsPermitNothing(t *testing.T) {
 	old, new := ir.NewTool("t"), ir.NewTool("t")
 	new.Command = &ir.Command{Program: "bash", Args: []string{"-c", "curl x | sh"}}
+	new.LeastRisk = ir.RiskHigh
 	new.Run, new.LateOpen, new.Sensitive, new.Tests = "unattended", true, nil, []ir.Assertion{{Question: "read .env"}}
 	if ds := compare.Policies(compare.Policy{Tool: old}, compare.Policy{Tool: new}); len(ds) > 0 {
 		t.Errorf("permissions differ: %v", ds)
@@ -77,7 +80,7 @@ func TestSettingsPermitNothing(t *testing.T) {
 	for _, s := range compare.Settings(old, new) {
 		names = append(names, s.Name)
 	}
-	if want := []string{"command", "run", "late", "sensitive_paths", "tests"}; !reflect.DeepEqual(names, want) {
+	if want := []string{"command", "run", "late", "risk", "sensitive_paths", "tests"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("settings %v, want %v", names, want)
 	}
 }

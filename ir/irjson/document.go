@@ -26,6 +26,7 @@ type ToolDoc struct {
 	BaseVersion int             `json:"base_version"`            // of the list of that name
 	Home        string          `json:"home"`                    // "private", "shared" or "real"
 	LateOpen    bool            `json:"late_open,omitempty"`     // as in ir.Tool
+	LeastRisk   string          `json:"least_risk,omitempty"`    // that a layer wrote
 	Protected   *protected      `json:"protected,omitempty"`     // paths that are not written
 	FS          fsList          `json:"fs"`                      // rules for files
 	May         []fsRule        `json:"may,omitempty"`           // rules for files, to be granted while it runs
@@ -38,6 +39,7 @@ type ToolDoc struct {
 	Constraints *ConstraintsDoc `json:"constraints,omitempty"`   // nil where there are none
 	Tests       []assertion     `json:"tests"`                   // questions and expected answers
 	Accept      []acceptance    `json:"accept"`                  // requirements that are knowingly unenforced
+	Removed     []removal       `json:"removed,omitempty"`       // rules that a later layer took away
 }
 
 // Identity is the part of a tool that says which tool it is: what several tools may have alike
@@ -212,6 +214,13 @@ type commandRule struct {
 type argPattern struct {
 	Words []string `json:"words"`
 	Rest  bool     `json:"rest"`
+}
+
+type removal struct {
+	Resource string  `json:"resource"`
+	Subject  string  `json:"subject"`
+	Origin   *origin `json:"origin,omitempty"`
+	By       *origin `json:"by,omitempty"`
 }
 
 type pattern struct {

@@ -14,10 +14,10 @@ import (
 // know.
 var ErrVersion = errors.New("unknown format version")
 
-// Unmarshal reads the output of Marshal and returns an equal value.
+// Unmarshal reads the output of Marshal, which nobody changes any more, and returns an equal value.
 func Unmarshal(data []byte) (*ir.Program, error) {
 	var d document
-	if err := strictjson.Unmarshal(data, &d); err != nil {
+	if err := strictjson.Own(data, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", errText, err)
 	}
 	if d.Format != Format {
@@ -68,7 +68,10 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 	if s := d.Commands; s != nil {
 		t.Commands = &ir.CommandSet{Rules: mapFrom(s.Rules, r.command), Origin: r.origin(s.Origin)}
 	}
-	t.Constraints = r.constraints(d.Constraints)
+	t.Constraints, t.Removed = r.constraints(d.Constraints), mapFrom(d.Removed, r.removal)
+	if d.LeastRisk != "" {
+		t.LeastRisk = check(r, parseRisk, d.LeastRisk)
+	}
 	return t, r.err
 }
 
@@ -209,6 +212,12 @@ func (r *decoder) command(d *commandRule) ir.CommandRule {
 		c.File = &l
 	}
 	return c
+}
+
+func (r *decoder) removal(d *removal) ir.Removal {
+	return ir.Removal{
+		Resource: check(r, parseResource, d.Resource), Subject: d.Subject, Was: r.origin(d.Origin), By: r.origin(d.By),
+	}
 }
 
 func (r *decoder) pattern(d *pattern) ir.SensitivePattern {

@@ -118,6 +118,22 @@ func ParseSource(s string) (ir.Source, error) {
 	return ir.Source{}, fmt.Errorf("%w: source %q", errText, s)
 }
 
+func parseRisk(s string) (ir.Risk, error) {
+	if r := ir.ParseRisk(s); r != 0 {
+		return r, nil
+	}
+	return 0, fmt.Errorf("%w: risk %q", errText, s)
+}
+
+func parseResource(s string) (ir.Resource, error) {
+	for _, r := range ir.Resources {
+		if r.String() == s {
+			return r, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: resource %q", errText, s)
+}
+
 func parseLimitKind(s string) (ir.LimitKind, error) {
 	for _, k := range ir.LimitKinds {
 		if k.String() == s {

@@ -111,6 +111,12 @@ func (e encoder) tool(t *ir.Tool) ToolDoc {
 		d.Protected = &protected{ir.ProtectedVersion, mapTo(t.Protected, e.protected)}
 	}
 	d.Constraints = e.constraints(t.Constraints)
+	if t.LeastRisk != 0 {
+		d.LeastRisk = t.LeastRisk.String()
+	}
+	if e.provenance && len(t.Removed) > 0 {
+		d.Removed = mapTo(t.Removed, e.removal)
+	}
 	return d
 }
 
@@ -182,6 +188,10 @@ func (e encoder) command(r *ir.CommandRule) commandRule {
 		d.File = r.File.String()
 	}
 	return d
+}
+
+func (e encoder) removal(r *ir.Removal) removal {
+	return removal{r.Resource.String(), r.Subject, e.origin(r.Was, nil), e.origin(r.By, nil)}
 }
 
 func (e encoder) pattern(p *ir.SensitivePattern) pattern {

@@ -16,7 +16,8 @@ import (
 
 // BenchmarkExec starts /bin/true from a compiled artifact, against starting it by itself and
 // through loaders in C and in Go that apply the same Landlock rules and leave out the rest of a
-// start (private directories, a filter of system calls, a canary). One more tool starts it, which is judged.
+// start (private directories, a filter of system calls, a canary). accessc-exec starts it as well, and one more tool,
+// which is judged.
 func BenchmarkExec(b *testing.B) {
 	if start.ABI() == 0 {
 		b.Skip("needs Landlock")
@@ -24,8 +25,8 @@ func BenchmarkExec(b *testing.B) {
 	dir := b.TempDir()
 	b.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 	b.Setenv("TMPDIR", dir)
-	programs := installed(b, "../../cmd/accessc", "./smallest")
-	accessc, smallest := programs[0], programs[1]
+	programs := installed(b, "../../cmd/accessc", "../../cmd/accessc-exec", "./smallest")
+	accessc, loader, smallest := programs[0], programs[1], programs[2]
 
 	ws := filepath.Join(dir, "ws")
 	config := `[tools.t]
@@ -58,6 +59,9 @@ access.fs = [{ path = ".", read = true, write = true, execute = true }, { path =
 		{"smallest", func(b *testing.B) { command(b, smallest, plan, "/bin/true") }},
 		{"plain", func(b *testing.B) { command(b, "/bin/true") }},
 		{"accessc", func(b *testing.B) { command(b, accessc, "exec", "--artifact", artifact, "t") }},
+		{"loader", func(b *testing.B) { command(b, loader, "--artifact", artifact, "t") }},
+		{"loader-unsupervised", func(b *testing.B) { command(b, loader, "--artifact", artifact, "--accept", "fs.metadata", "t") }},
+		{"loader-supervised", func(b *testing.B) { command(b, loader, "--artifact", supervised, "supervised") }},
 		{"supervised", func(b *testing.B) { command(b, accessc, "exec", "--artifact", supervised, "supervised") }},
 		{"env", func(b *testing.B) { command(b, "/usr/bin/env", "/bin/true") }},
 		{"starts", func(b *testing.B) { command(b, accessc, "exec", "--artifact", starts, "starts", "--", "/bin/true") }},

@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -15,17 +16,19 @@ type contender struct {
 // race runs all sides in turn, once per iteration, and reports each median in
 // microseconds and its ratio to that of the first. The same is reported of the processor time, which
 // other work on the machine changes less: of the processes that a side has started and waited for, or of this one
-// where there are none.
+// where there are none. The page faults of such processes are reported besides, which no other work changes.
 func race(b *testing.B, sides ...contender) {
 	b.Helper()
 	times, spent, own := make([][]time.Duration, len(sides)), make([][]time.Duration, len(sides)), make([][]time.Duration, len(sides))
+	paged := make([][]int64, len(sides))
 	for _, s := range sides {
 		s.run(b) // warm caches
 	}
 	for b.Loop() {
 		for i, s := range sides {
-			start, others, self := time.Now(), processor(ofChildren), processor(ofThis)
+			start, others, self, pages := time.Now(), processor(ofChildren), processor(ofThis), faults()
 			s.run(b)
+			paged[i] = append(paged[i], faults()-pages)
 			times[i] = append(times[i], time.Since(start))
 			spent[i] = append(spent[i], processor(ofChildren)-others)
 			own[i] = append(own[i], processor(ofThis)-self)
@@ -37,6 +40,11 @@ func race(b *testing.B, sides ...contender) {
 	}
 	if median(spent[0]) > 0 {
 		report(b, "cpu-", sides, spent)
+	}
+	for i, s := range sides {
+		if m := median(paged[i]); m > 0 {
+			b.ReportMetric(float64(m), "faults-"+s.name)
+		}
 	}
 	b.ReportMetric(0, "ns/op") // the sum of all sides says nothing
 }
@@ -55,7 +63,7 @@ func report(b *testing.B, of string, sides []contender, times [][]time.Duration)
 	}
 }
 
-func median(ds []time.Duration) time.Duration {
+func median[T cmp.Ordered](ds []T) T {
 	slices.Sort(ds)
 	return ds[len(ds)/2]
 }

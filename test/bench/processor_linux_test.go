@@ -17,3 +17,10 @@ func processor(who int) time.Duration {
 	_ = syscall.Getrusage(who, &use)
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
+
+// faults is how often processes that this one has waited for were given a page of memory (getrusage(2)).
+func faults() int64 {
+	var use syscall.Rusage
+	_ = syscall.Getrusage(ofChildren, &use)
+	return use.Minflt
+}

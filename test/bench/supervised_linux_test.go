@@ -15,7 +15,7 @@ import (
 )
 
 // supervisedTools are tools of one workspace: without a rule that takes anything back, and
-// with such a rule for writing, for reading, and for a program's arguments.
+// with such a rule for writing, for reading, for reading by name, and for a program's arguments.
 const supervisedTools = `
 [tools.free]
 source = "local"
@@ -32,6 +32,11 @@ access.fs = [{ path = ".", read = true, write = true, execute = true }, { path =
 source = "local"
 command = "/usr/bin/env"
 access.fs = [{ path = ".", read = true, write = true, execute = true }, { path = ".env" }]
+
+[tools.named]
+source = "local"
+command = "/usr/bin/env"
+access.fs = [{ path = ".", read = true, write = true, execute = true }, { path = ".", names = [".env", "*.pem"] }]
 
 [tools.programs]
 source = "local"
@@ -113,10 +118,10 @@ func BenchmarkOpen(b *testing.B) {
 	x.compile()
 	words := func(file string) []string { return []string{opens, file, "20000"} }
 	file := filepath.Join(x.dir, "file")
-	names := []string{"plain", "free", "written", "system", "opened", "traced"}
+	names := []string{"plain", "free", "written", "system", "opened", "named", "traced"}
 	sides := [][]string{
 		words(file), x.exec("free", words(file)...), x.exec("writes", words(file)...),
-		x.exec("reads", words("/etc/passwd")...), x.exec("reads", words(file)...),
+		x.exec("reads", words("/etc/passwd")...), x.exec("reads", words(file)...), x.exec("named", words(file)...),
 		append([]string{x.accessc, "exec", "-C", x.dir, "--trace", "free", "--"}, words(file)...),
 	}
 	if _, err := exec.LookPath("cc"); err == nil {
@@ -146,7 +151,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 // BenchmarkThreads has ripgrep, if it is in PATH, look through 20,000 files by as many threads as
-// there are processors, and by one, without a sandbox and where reading is judged.
+// there are processors, and by one, without a sandbox, where reading is judged, and by one where names are.
 func BenchmarkThreads(b *testing.B) {
 	rg, err := exec.LookPath("rg")
 	if err != nil {
@@ -159,7 +164,8 @@ func BenchmarkThreads(b *testing.B) {
 		return []string{"/bin/sh", "-c", `cd "$1" && "$2" --threads "$3" nothing .; test $? = 1`, "sh", x.dir, rg, threads}
 	}
 	race(b, side("plain", words("0")), side("reads", x.exec("reads", words("0")...)),
-		side("one-plain", words("1")), side("one-reads", x.exec("reads", words("1")...)))
+		side("one-plain", words("1")), side("one-reads", x.exec("reads", words("1")...)),
+		side("one-named", x.exec("named", words("1")...)))
 }
 
 // plant makes a tree of 20,000 files.

@@ -86,6 +86,7 @@ type conversation struct {
 type tool struct {
 	Source      string       `json:"source,omitempty" jsonschema:"pattern=^(local|builtin|mcp)(\\..+)?$" jsonschema_description:"Who runs the tool: local, builtin or mcp, alone or with a dotted name."`
 	Command     *command     `json:"command,omitempty" jsonschema_description:"The command to start: words, or a table of program, args and shell."`
+	Risk        string       `json:"risk,omitempty" jsonschema:"enum=low,enum=medium,enum=high" jsonschema_description:"The least risk that is shown for the tool."`
 	Run         string       `json:"run,omitempty" jsonschema_description:"How the tool is invoked, such as ask or unattended."`
 	Access      *access      `json:"access,omitempty" jsonschema_description:"The tool's permissions. Local tools only."`
 	Constraints *constraints `json:"constraints,omitempty" jsonschema_description:"How often and after which tools the tool may be invoked."`
@@ -93,6 +94,7 @@ type tool struct {
 
 type server struct {
 	Command     *command     `json:"command,omitempty" jsonschema_description:"The command to start: words, or a table of program, args and shell."`
+	Risk        string       `json:"risk,omitempty" jsonschema:"enum=low,enum=medium,enum=high" jsonschema_description:"The least risk that is shown for the server."`
 	Access      *access      `json:"access,omitempty" jsonschema_description:"The permissions of the server, and so of all its tools."`
 	Constraints *constraints `json:"constraints,omitempty" jsonschema_description:"How often its tools may be invoked in a session, all together."`
 }
@@ -172,6 +174,7 @@ type fsRule struct {
 	Delete   bool     `json:"delete,omitempty"`
 	Execute  bool     `json:"execute,omitempty"`
 	Mount    bool     `json:"mount,omitempty" jsonschema_description:"Written by accessc mount."`
+	Remove   bool     `json:"remove,omitempty" jsonschema_description:"Takes the rules of earlier layers about the path away."`
 }
 
 // mayRule is an fs rule on a place of the workspace, or a net rule on a host.
@@ -206,6 +209,7 @@ type netRule struct {
 	Credential *credential `json:"credential,omitempty" jsonschema_description:"A secret that the egress proxy puts into the requests; the tool has a stand-in."`
 	Listen     bool        `json:"listen,omitempty" jsonschema_description:"The rule is about accepting connections at localhost, an address of this host, or *."`
 	Allow      bool        `json:"allow,omitempty"`
+	Remove     bool        `json:"remove,omitempty" jsonschema_description:"Takes the rules of earlier layers about these targets away."`
 }
 
 // JSONSchemaExtend has every rule name a host but those about listening.
@@ -243,8 +247,9 @@ func (words) JSONSchema() *jsonschema.Schema {
 }
 
 type envRule struct {
-	Name string `json:"name" jsonschema_description:"A name, or a prefix with one * at the end."`
-	Read bool   `json:"read,omitempty"`
+	Name   string `json:"name" jsonschema_description:"A name, or a prefix with one * at the end."`
+	Read   bool   `json:"read,omitempty"`
+	Remove bool   `json:"remove,omitempty" jsonschema_description:"Takes the rules of earlier layers about the name away."`
 }
 
 type program struct {

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 
+	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/approvals"
 	"github.com/accessc/accessc/internal/host/compiled"
@@ -16,7 +15,6 @@ import (
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/shellword"
 	"github.com/accessc/accessc/internal/text/visible"
-	"github.com/accessc/accessc/ir"
 )
 
 // Repeat is a start of a configured tool by a kept compilation.
@@ -62,7 +60,7 @@ func Kept(args []string) (*Repeat, bool) {
 
 // Start becomes the tool. It returns only when it could not.
 func (c *Repeat) Start() error {
-	call, err := Call(c.arguments, c.call)
+	call, err := direct.Call(c.arguments, c.call)
 	if err != nil {
 		return &start.Error{Code: start.CodeFailed, Err: err}
 	}
@@ -97,7 +95,7 @@ func ByWhichRule(err error, spec *start.Spec, tool string) error {
 // root is the canonical workspace root, empty if there is none to be had.
 func (c *Repeat) root() string {
 	if c.dir == "" {
-		if root, ok := around(); ok {
+		if root, ok := direct.Workspace(); ok {
 			return root
 		}
 		return ""
@@ -131,75 +129,35 @@ func answered(state userdir.Dir, tool string, reaches []string) bool {
 }
 
 // parseCall reads a command line, if it has only the flags that are listed at Kept, as the ordinary parser
-// reads it.
-func parseCall(args []string) (Repeat, bool) {
-	var c Repeat
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		name, value, joined := strings.Cut(args[0], "=")
-		args = args[1:]
-		if flag := c.flag(name); flag != nil && !joined {
-			*flag = true
-			continue
+// reads it. A list of gaps is for that.
+func parseCall(args []string) (c Repeat, ok bool) {
+	var err error
+	c.tool, c.args, err = direct.Words(args, func(name string) any {
+		switch name {
+		case "-C", "--dir":
+			return &c.dir
+		case "--config":
+			return &c.configs
+		case "--untrusted":
+			return &c.untrusted
+		case "--set":
+			return &c.sets
+		case "--shared":
+			return &c.shared
+		case "--accept":
+			return &c.accept
+		case "--arguments":
+			return &c.arguments
+		case "--call":
+			return &c.call
+		case "--report":
+			return (*direct.Stream)(&c.report)
+		case "--no-summary":
+			return &c.quiet
+		case "--no-prompt":
+			return &c.noPrompt
 		}
-		if !joined {
-			if len(args) == 0 {
-				return c, false
-			}
-			value, args = args[0], args[1:]
-		}
-		if joined && name == "-C" || value == "" || strings.HasPrefix(value, "-") || !c.set(name, value) {
-			return c, false
-		}
-	}
-	if len(args) == 0 || args[0] == "" {
-		return c, false
-	}
-	c.tool, args = args[0], args[1:]
-	if len(args) > 0 && args[0] != "--" {
-		return c, false
-	}
-	if len(args) > 0 {
-		c.args = args[1:]
-	}
-	return c, true
-}
-
-// flag is the field of a flag without a value.
-func (c *Repeat) flag(name string) *bool {
-	switch name {
-	case "--shared":
-		return &c.shared
-	case "--no-summary":
-		return &c.quiet
-	case "--no-prompt":
-		return &c.noPrompt
-	}
-	return nil
-}
-
-// set takes a flag with a value. A list of gaps, and one that there is not, is for the ordinary
-// parser.
-func (c *Repeat) set(name, value string) bool {
-	switch name {
-	case "-C", "--dir":
-		c.dir = value
-	case "--config":
-		c.configs = append(c.configs, value)
-	case "--untrusted":
-		c.untrusted = append(c.untrusted, value)
-	case "--set":
-		c.sets = append(c.sets, value)
-	case "--arguments":
-		c.arguments = value
-	case "--call":
-		c.call = value
-	case "--report":
-		c.report = value
-	case "--accept":
-		c.accept = append(c.accept, value)
-		return slices.Contains(ir.Gaps(), ir.Gap(value))
-	default:
-		return false
-	}
-	return true
+		return nil
+	})
+	return c, err == nil && direct.CheckAccept(c.accept) == nil
 }

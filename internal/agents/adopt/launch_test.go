@@ -111,6 +111,9 @@ func TestDocumented(t *testing.T) {
 		}
 		states, names, layer = append(states, layer), append(names, s.Policy), now
 	}
+	if got := ground.Link("/elsewhere/.data:a=b", "data-a-b") + ground.Link("/srv/x", "x") + ground.Link("/"); got != "data-a-b-2x-2place" {
+		t.Errorf("the names of mounts are %s", got)
+	}
 	for i, state := range slices.Backward(states) {
 		was, err := Remove(layer, names[i])
 		if err != nil || !bytes.Equal(was, state) {

@@ -188,6 +188,25 @@ func (g Ground) program(arg, mode string, p *Config) (rule, bool) {
 	return r, ok
 }
 
+// Link is a name for the mount of a place: its own, with a number behind it where the workspace has that name, or one
+// of some other mounts.
+func (g Ground) Link(at string, taken ...string) string {
+	// A colon and an equals sign divide the words of a mount, and a file of a name that is hidden may be protected.
+	own := strings.TrimLeft(strings.NewReplacer(":", "-", "=", "-").Replace(filepath.Base(at)), ".-")
+	if own == "" || own == string(filepath.Separator) {
+		own = "place"
+	}
+	for i := 1; ; i++ {
+		name := own
+		if i > 1 {
+			name = fmt.Sprintf("%s-%d", own, i)
+		}
+		if !slices.Contains(taken, name) && !g.Exists(filepath.Join(g.Root, name)) {
+			return name
+		}
+	}
+}
+
 // project is the directory of a script's project, at most two above its own, and empty where that would be the home or
 // the root.
 func (g Ground) project(dir string) string {

@@ -21,6 +21,27 @@ type Model struct {
 	// Everyone has hosts be allowed that are in no list.
 	Everyone        bool
 	Allowed, Denied []string
+	// Ignored are the files .cursorignore of the workspace.
+	Ignored []Ignored
+}
+
+// Ignored is a file of patterns about what lies below a directory, in the syntax of gitignore(5).
+type Ignored struct{ Dir, Text string }
+
+// patterns are those of the lines that ignore. Lines that take something back count for nothing here.
+func (i Ignored) patterns() (out []foreign.Pattern) {
+	for line := range strings.FieldsFuncSeq(i.Text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		line = strings.TrimRight(strings.TrimPrefix(line, "\ufeff"), " ")
+		at := strings.Trim(line, "/")
+		if at == "" || line[0] == '#' || line[0] == '!' {
+			continue
+		}
+		if !strings.Contains(strings.TrimRight(line, "/"), "/") {
+			at = "**/" + at
+		}
+		out = append(out, foreign.NewPattern(i.Dir+"/"+at))
+	}
+	return out
 }
 
 // Names at any depth of a writable directory: those that no command writes, and those that Cursor's list of files to
@@ -72,6 +93,11 @@ func (c *Model) Reads(abs string) bool {
 	if (foreign.Under(abs, c.Dir) || foreign.Under(abs, c.Home)) && c.named(abs, hiddenNames) {
 		return false
 	}
+	for _, i := range c.Ignored {
+		if slices.ContainsFunc(i.patterns(), func(p foreign.Pattern) bool { return c.Covers(p, abs) }) {
+			return false
+		}
+	}
 	return !c.Bounded || slices.ContainsFunc(append(c.roots(), systemDirs...),
 		func(dir string) bool { return foreign.Under(abs, dir) })
 }
@@ -113,6 +139,9 @@ func (c *Model) Marks() foreign.Marks {
 	out := foreign.Marks{Paths: slices.Concat(c.roots(), systemDirs), Hosts: slices.Concat(c.Allowed, c.Denied)}
 	for _, p := range c.Protected {
 		out.Paths = append(out.Paths, c.Follow(c.Absolute(p, c.Dir)))
+	}
+	for _, i := range c.Ignored {
+		out.Patterns = append(out.Patterns, i.patterns()...)
 	}
 	for _, root := range c.roots() {
 		for _, name := range slices.Concat(keptNames(), hiddenNames) {

@@ -1,13 +1,17 @@
 package cursor
 
 import (
+	"cmp"
+	"errors"
 	"net/netip"
+	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/internal/agents/foreign"
 	"github.com/accessc/accessc/internal/agents/importer"
+	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/text/jsonc"
 )
 
@@ -115,22 +119,54 @@ func (c *reader) network(n *jsonc.Node) {
 	})
 }
 
-// ignored refuses a workspace that closes further files to Cursor.
+// ignored reads the files that close further places to Cursor. A file above the workspace, where Cursor may look as
+// well, is refused: its patterns may match the workspace itself.
 func (c *reader) ignored() {
 	found, err := importer.Matching(c.t.Host.Dir, "s", c.t.Host.Dir+"/**/.cursorignore")
 	if err != nil {
 		c.t.Faults = append(c.t.Faults, err)
 		return
 	}
-	for dir := path.Dir(c.t.Host.Dir); dir != path.Dir(dir); dir = path.Dir(dir) {
-		found = append(found, path.Join(dir, ".cursorignore")) // Cursor may look there as well
-	}
 	for _, abs := range found {
-		if c.t.Host.Exists(abs) {
-			c.d.Fault(0, "%s closes files to commands in the sandbox, and its patterns are not understood; write a rule for each, and import without it", abs)
+		if !c.t.Host.Exists(abs) {
+			continue
+		}
+		text, err := ignoreFile(abs)
+		if err != nil {
+			c.d.Fault(0, "%s closes files to commands in the sandbox, and cannot be read: %v", abs, err)
+			continue
+		}
+		c.model.Ignored = append(c.model.Ignored, Ignored{path.Dir(abs), text})
+	}
+	for dir := path.Dir(c.t.Host.Dir); dir != path.Dir(dir); dir = path.Dir(dir) {
+		if abs := path.Join(dir, ".cursorignore"); c.t.Host.Exists(abs) {
+			c.d.Fault(0, "%s closes files to commands in the sandbox, and lies above the workspace; "+
+				"write a rule for each, and import without it", abs)
 		}
 	}
+	if abs := path.Join(c.t.Host.Dir, ".cursorindexingignore"); c.t.Host.Exists(abs) {
+		e := &importer.Entry{File: abs, Line: 1, Col: 1, Key: path.Base(abs)}
+		e.Become(importer.LeftOut, "it keeps files from the index, and from no command")
+		c.t.Entries = append(c.t.Entries, e)
+	}
 }
+
+// ignoreFile reads a regular file of patterns.
+func ignoreFile(abs string) (string, error) {
+	if info, err := os.Lstat(abs); err != nil || !info.Mode().IsRegular() {
+		return "", cmp.Or(err, errors.New("it is no regular file"))
+	}
+	f, err := os.Open(abs)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := bounded.Read(f, maxIgnored)
+	return string(text), err
+}
+
+// maxIgnored bounds a file of patterns, in bytes.
+const maxIgnored = 64 << 10
 
 // The names of files that no command writes, and of those that no command reads.
 var (
@@ -208,6 +244,9 @@ func (c *reader) files() {
 	roots = importer.Without(append(roots, c.t.Host.Dir))
 	kept := c.everywhere(roots, neverWritten, "Cursor lets no command write it")
 	hidden := c.hide(roots, "Cursor's own list of ignored files")
+	for _, i := range c.model.Ignored {
+		hidden = append(hidden, c.t.Ignore(path.Join(i.Dir, ".cursorignore"), i.Dir, i.Text, roots)...)
+	}
 	c.t.Files(slices.Concat(writes, closed, kept, hidden), func(abs string) importer.Access {
 		read := importer.Deepest(hidden, abs) < 0
 		return importer.Access{Read: read, Write: read && importer.Deepest(writes, abs) >= 0 &&

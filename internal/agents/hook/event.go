@@ -131,7 +131,7 @@ func object(text []byte, what string) (strictjson.Value, error) {
 	case !utf8.Valid(text):
 		return fail("is not UTF-8")
 	case errors.Is(err, strictjson.ErrDeep):
-		return fail("has more lists and objects in each other than any has")
+		return fail("has more lists and objects in each other than any of its length has")
 	case err != nil:
 		return fail("is not JSON")
 	case !root.IsObject():

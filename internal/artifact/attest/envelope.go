@@ -77,6 +77,9 @@ func Read(data []byte) (*Envelope, error) { return read(data, BuildType) }
 // ReadSummary reads an envelope, and the statement about tests in it.
 func ReadSummary(data []byte) (*Envelope, error) { return read(data, SummaryType) }
 
+// ReadProvenance reads an envelope, and the statement about a release of accessc in it.
+func ReadProvenance(data []byte) (*Envelope, error) { return read(data, ProvenanceType) }
+
 func read(data []byte, predicate string) (*Envelope, error) {
 	if len(data) > MaxEnvelope {
 		return nil, fmt.Errorf("%w: larger than %d bytes", ErrForm, MaxEnvelope)

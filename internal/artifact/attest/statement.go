@@ -23,10 +23,11 @@ const (
 type Statement struct {
 	// Subjects are the hashes of the files by name, "sha256:" and hexadecimal digits.
 	Subjects []Subject
-	// Build is set in a statement about a build, Summary in a statement about tests; one of
-	// them is.
-	Build   *Build
-	Summary *Summary
+	// Build is set in a statement about a build, Summary in a statement about tests, Provenance in a statement about a
+	// release of accessc; one of them is.
+	Build      *Build
+	Summary    *Summary
+	Provenance *Provenance
 }
 
 // Subject is a file.
@@ -98,10 +99,14 @@ func (s *Statement) marshal() ([]byte, error) {
 			subject{x.Name, map[string]string{"sha256": strings.TrimPrefix(x.Hash, "sha256:")}})
 	}
 	var err error
-	if s.Summary != nil {
+	switch {
+	case s.Summary != nil:
 		d.PredicateType = SummaryType
 		d.Predicate, err = json.Marshal(s.Summary.document())
-	} else {
+	case s.Provenance != nil:
+		d.PredicateType = ProvenanceType
+		d.Predicate, err = json.Marshal(s.Provenance.document())
+	default:
 		d.PredicateType = BuildType
 		d.Predicate, err = json.Marshal(s.Build)
 	}
@@ -148,6 +153,9 @@ func (s *Statement) unmarshal(data []byte, predicate string) error {
 	case predicate == SummaryType:
 		s.Summary = &Summary{}
 		return s.Summary.unmarshal(d.Predicate)
+	case predicate == ProvenanceType:
+		s.Provenance = &Provenance{}
+		return s.Provenance.unmarshal(d.Predicate)
 	}
 	s.Build = &Build{}
 	return s.Build.unmarshal(d.Predicate)

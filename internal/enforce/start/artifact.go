@@ -223,7 +223,7 @@ func parseManifest(data []byte) (*manifest, error) {
 		return nil, err
 	}
 	var m manifest
-	if err := strictjson.Unmarshal(data, &m); err != nil {
+	if err := strictjson.Own(data, &m); err != nil {
 		return nil, fmt.Errorf("%w: %w", errManifest, err)
 	}
 	return &m, nil

@@ -115,10 +115,14 @@ func (c *changes) directories() error {
 	return nil
 }
 
-// wanted are the entries of a specification and those of the programs that it lists,
-// in the order of the tree.
-func (c *changes) wanted() []winjob.Entry {
-	out := slices.Clone(c.spec.Files.Entries)
+// wanted are the entries of a specification, those of names that are there, and those of the programs that it lists;
+// directories before what is in them.
+func (c *changes) wanted() ([]winjob.Entry, error) {
+	found, err := c.spec.Files.Named(childrenOf)
+	if err != nil {
+		return nil, failed("%w", err)
+	}
+	out := slices.Concat(c.spec.Files.Entries, found)
 	for _, p := range c.spec.Programs {
 		if p.File == "" || len(p.Grants) == 0 {
 			continue
@@ -139,12 +143,16 @@ func (c *changes) wanted() []winjob.Entry {
 			out[i].Path = c.tmp + rest
 		}
 	}
-	return out
+	return out, nil
 }
 
 // hold opens every object with an entry and refuses those that cannot carry one.
 func (c *changes) hold() error {
-	for _, e := range c.wanted() {
+	all, err := c.wanted()
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
 		o, err := c.open(e)
 		switch {
 		case errors.Is(err, errAbsent) && e.Absent == winjob.AbsentSkip:

@@ -49,6 +49,7 @@ func (c *confinement) empty() (*building, error) {
 	if c.supervised {
 		b.grants = &grants{by: make(supervisor.Grants, 256), of: c.external()}
 	}
+	b.paths = make([]landlock.Path, 0, len(c.paths()))
 	for _, p := range c.paths() {
 		switch {
 		case p.Path == ownProcess && c.supervised:

@@ -280,6 +280,53 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// TestNamesAreHeld: files with names of a rule by name are found and held, in any case of letters, and not through
+// links. Rules by name were only told about.
+func TestNamesAreHeld(t *testing.T) {
+	p := newPlace(t)
+	for _, dir := range []string{`a\b`, "open"} {
+		if err := os.MkdirAll(filepath.Join(p.workspace, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{`.env`, `a\b\.ENV`, `open\.env`, `a\other`} {
+		if err := os.WriteFile(filepath.Join(p.workspace, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(p.workspace, "a"), filepath.Join(p.workspace, "link")); err != nil {
+		t.Logf("no link was made: %v", err)
+	}
+	r := p.run(p.spec(func(tool *ir.Tool) {
+		tool.Protects, tool.Declared.FS = false, true
+		tool.FS = []ir.FSRule{
+			{At: ir.In(""), Caps: ir.All}, {At: ir.In(""), Names: []string{".env"}}, {At: ir.In("open/.env"), Caps: ir.All},
+		}
+	}))
+	r.tmp = filepath.Join(filepath.Dir(p.workspace), "tmp")
+	defer r.release()
+	all, err := r.wanted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range all {
+		if rest, ok := strings.CutPrefix(e.Path, p.workspace+`\`); ok && e.DACL == winjob.DACLProtected && len(e.Grants) == 0 {
+			got = append(got, rest)
+		}
+	}
+	slices.Sort(got)
+	if want := []string{`.env`, `a\b\.ENV`}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	if err := r.hold(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(p.workspace, ".env"), filepath.Join(p.workspace, "env")); err == nil {
+		t.Error("a file that is closed by its name was renamed during the run")
+	}
+}
+
 // TestHeldStays: no process renames or removes an object with an entry while the tool runs.
 func TestHeldStays(t *testing.T) {
 	p := newPlace(t)

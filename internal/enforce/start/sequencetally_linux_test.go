@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
 )
@@ -29,6 +30,8 @@ type sequenceTally struct {
 	stricter                             map[string]int
 	// races counts the races, unknown their operations on a file that no tree has.
 	policies, races, flips, unknown int
+	// byName are the operations under policies with rules by name.
+	byName int
 }
 
 func newSequenceTally() *sequenceTally {
@@ -51,8 +54,8 @@ func (c *sequenceTally) asked() int { return c.done + c.not }
 
 // drawn says which operations there were, which the seed decides.
 func (c *sequenceTally) drawn() string {
-	return fmt.Sprintf("%d operations under %d policies, %d races, %d flips\n  kinds%s\n  spellings%s",
-		c.asked(), c.policies, c.races, c.flips, counted(c.kinds), counted(c.ways))
+	return fmt.Sprintf("%d operations under %d policies, %d of the operations with rules by name, %d races, %d flips\n  kinds%s\n  spellings%s",
+		c.asked(), c.policies, c.byName, c.races, c.flips, counted(c.kinds), counted(c.ways))
 }
 
 // answers says what came of them, on which races have a say.
@@ -172,6 +175,10 @@ func sequenceOf(t *testing.T, dir string, who identity, seed uint64, run int, co
 	}
 	s.turn = run * roundsOfRun
 	counts.policies++
+	if slices.ContainsFunc(s.policy.FS, func(r ir.FSRule) bool { return r.ByName() }) {
+		before := counts.asked()
+		defer func() { counts.byName += counts.asked() - before }()
+	}
 	defer s.end()
 	if err := s.begin(t); err != nil {
 		return err

@@ -21,6 +21,9 @@ func Parse(data []byte) (*Spec, error) { return landlock.Parse(data) }
 // Unmet returns the gaps of a host under a specification, one entry per name.
 func Unmet(s *Spec, h Host) ([]Gap, error) { return supervised(s).unmet(s.Needs, h) }
 
+// Proxied reports whether a start of the specification needs the egress proxy.
+func Proxied(s *Spec) bool { return s.Supervision != nil && s.Supervision.Egress }
+
 func supervised(s *Spec) means { return means{s.Supervision.Supervises, landlock.Sentences, lastLevel} }
 
 // Confines reports whether tools are started here at all.

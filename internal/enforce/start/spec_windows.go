@@ -23,6 +23,10 @@ const tierNone = -1
 // Parse reads a specification.
 func Parse(data []byte) (*Spec, error) { return winjob.Parse(data) }
 
+// Proxied reports whether a start of the specification needs the egress proxy: on Windows policies with hosts are
+// closed.
+func Proxied(*Spec) bool { return false }
+
 // Unmet returns the gaps of a host under a specification, one entry per name.
 func Unmet(s *Spec, h Host) ([]Gap, error) { return byLoader.unmet(s.Launch.Needs, h) }
 

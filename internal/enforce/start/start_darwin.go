@@ -32,6 +32,9 @@ const lastLevel = 0
 // Parse reads a specification.
 func Parse(data []byte) (*Spec, error) { return start.Parse(data) }
 
+// Proxied reports whether a start of the specification needs the egress proxy.
+func Proxied(s *Spec) bool { return s.Egress != nil }
+
 // Unmet returns the gaps of a host under a specification, one entry per name.
 func Unmet(s *Spec, h Host) ([]Gap, error) { return byProfile.unmet(s.Needs, h) }
 

@@ -81,6 +81,9 @@ type tally struct {
 	// given; again is true while there is such a one.
 	repeated int
 	again    bool
+	// byName counts the operations under policies with rules by name; named is true under such a policy.
+	byName int
+	named  bool
 	// unread counts the operations that needed a descriptor that was refused.
 	unread int
 }
@@ -92,8 +95,10 @@ func newTally() *tally {
 // begin notes a policy and a tree.
 func (c *tally) begin(o *supervised) {
 	policy := fmt.Sprint(o.view.Tool.Net)
+	c.named = false
 	for _, r := range o.view.Tool.FS {
-		policy += fmt.Sprint(r.At, r.Caps)
+		policy += fmt.Sprint(r.At, r.Names, r.Caps)
+		c.named = c.named || r.ByName()
 	}
 	tree := fmt.Sprint(policy, o.start, o.now)
 	c.again = c.trees[tree]
@@ -111,6 +116,9 @@ func (c *tally) add(q asking, allowed bool) {
 		c.stricter++
 	}
 	c.kinds[q.op]++
+	if c.named {
+		c.byName++
+	}
 }
 
 func (c *tally) asked() int {
@@ -124,9 +132,9 @@ func (c *tally) asked() int {
 func (c *tally) String() string {
 	rarest := slices.MinFunc(slices.Sorted(maps.Keys(c.kinds)), func(a, b string) int { return cmp.Compare(c.kinds[a], c.kinds[b]) })
 	return fmt.Sprintf(
-		"%d operations of %d kinds in %d spellings asked of the kernel, under %d policies on %d trees: "+
-			"%d granted, %d refused, %d of these granted by the policy, as the ledger says; rarest %s, %d times; not counted: %d repeated, %d on what could not be opened",
+		"%d operations of %d kinds in %d spellings asked of the kernel, under %d policies on %d trees, "+
+			"%d of them with rules by name: %d granted, %d refused, %d of these granted by the policy, as the ledger says; rarest %s, %d times; not counted: %d repeated, %d on what could not be opened",
 		c.asked(), len(c.kinds), len(spellings), len(c.policies), len(c.trees),
-		c.granted, c.asked()-c.granted, c.stricter, rarest, c.kinds[rarest], c.repeated, c.unread,
+		c.byName, c.granted, c.asked()-c.granted, c.stricter, rarest, c.kinds[rarest], c.repeated, c.unread,
 	)
 }

@@ -154,6 +154,7 @@ func (a *Attended) Wait(over func()) End {
 // filter any more.
 func (s *Supervisor) finish(a *Attended) {
 	defer s.objects.close()
+	defer s.queues.close()
 	if s.listener == 0 {
 		return
 	}

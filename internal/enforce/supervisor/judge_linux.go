@@ -110,7 +110,7 @@ func (p *Policy) judge(s *landlock.Spec, tmp string) *judge {
 
 // baseRules are the rules of the base as a specification lists it.
 func baseRules(list []landlock.Granted) ([]ir.FSRule, error) {
-	out := []ir.FSRule{}
+	out := make([]ir.FSRule, 0, len(list))
 	for _, g := range list {
 		r := ir.FSRule{Written: g.Path, At: ir.Sys(strings.TrimPrefix(g.Path, "/")),
 			Origin: ir.Origin{Layer: ir.LayerBase, Label: "base:system"}}

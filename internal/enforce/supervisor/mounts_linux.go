@@ -208,17 +208,18 @@ func unquiet(all []kernelfs.Mount, place string) {
 // text is the list as it is now. It stays the list of the mount namespace, whether or not the thread that opened it has
 // ended.
 func (m *mounts) text() ([]byte, error) {
-	var out []byte
-	part := make([]byte, 4*pathMax) // longer than a line
+	const part = 4 * pathMax // longer than a line
+	out := make([]byte, 0, 2*part)
 	for {
-		n, err := unix.Pread(m.list, part, int64(len(out)))
+		out = slices.Grow(out, part)
+		n, err := unix.Pread(m.list, out[len(out):len(out)+part], int64(len(out)))
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil || n <= 0 {
 			return out, err
 		}
-		out = append(out, part[:n]...)
+		out = out[:len(out)+n]
 	}
 }
 

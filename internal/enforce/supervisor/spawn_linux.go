@@ -90,6 +90,7 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 	s.egress.flush()
 	t.finish()
 	s.objects.close()
+	s.queues.close()
 	s.pairs.end()
 	s.locked.clear()
 	return status, nil

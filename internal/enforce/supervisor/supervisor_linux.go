@@ -64,6 +64,7 @@ type Supervisor struct {
 	carried, uncompared atomic.Bool
 	images              images
 	objects             objects
+	queues              queues
 	locked              locks
 	trampoline          trampoline
 	// placements are the directories and files that the ruleset grants as wholes, absent the

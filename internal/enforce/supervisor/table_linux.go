@@ -22,6 +22,7 @@ func handlers() map[uint32]handler {
 		all := older()
 		maps.Copy(all, network())
 		maps.Copy(all, ofObjects())
+		maps.Copy(all, ofQueues())
 		maps.Copy(all, map[uint32]handler{
 			unix.SYS_OPENAT:    func(c *call) answer { return opens{c}.open(c.args[0], c.args[1], c.args[2], c.args[3]) },
 			unix.SYS_OPENAT2:   on(opens.open2),

@@ -9,16 +9,6 @@ import (
 // roots that show the kernel, or directories that nobody here can tell; and the mounts below the base that show
 // a root, or a mount below a root.
 func (f *finder) name(roots, base []string) {
-	var places []Mount
-	add := func(list []string) {
-		for _, r := range list {
-			shows, _ := f.at(r)
-			places = append(places, shows...)
-		}
-	}
-	add(append(roots[:len(roots):len(roots)], sharedMemory))
-	ofRoots := len(places)
-	add(base)
 	var below, inBase []*Mount
 	for i := range f.all {
 		switch m := &f.all[i]; {
@@ -30,6 +20,19 @@ func (f *finder) name(roots, base []string) {
 			inBase = append(inBase, m)
 		}
 	}
+	if len(below) == 0 && len(inBase) == 0 {
+		return
+	}
+	var places []Mount
+	add := func(list []string) {
+		for _, r := range list {
+			shows, _ := f.at(r)
+			places = append(places, shows...)
+		}
+	}
+	add(append(roots[:len(roots):len(roots)], sharedMemory))
+	ofRoots := len(places)
+	add(base)
 	type view struct {
 		m     *Mount
 		shows []Mount

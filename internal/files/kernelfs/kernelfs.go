@@ -5,7 +5,6 @@
 package kernelfs
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strconv"
@@ -76,24 +75,39 @@ var (
 	errNone = errors.New("the list of mounts is empty")
 )
 
-// Parse reads a list of mounts. Roots are the places that a policy is about, base the places that it is about beside
-// them: a type that is not known holds files if one of them is on it. A mount below a root that shows one of them, or
-// a part, is closed. The first root is the workspace.
+// Parse reads a list of mounts, and closes some of them as Close does.
 func Parse(mountinfo []byte, roots, base []string, link Link) ([]Mount, error) {
-	var out []Mount
-	for line := range bytes.Lines(mountinfo) {
-		m, ok := parse(string(line))
+	all, err := List(string(mountinfo))
+	if err != nil {
+		return nil, err
+	}
+	return Close(all, roots, base, link), nil
+}
+
+// List reads a list of mounts. None of them is closed.
+func List(mountinfo string) ([]Mount, error) {
+	out := make([]Mount, 0, strings.Count(mountinfo, "\n")+1)
+	for line := range strings.Lines(mountinfo) {
+		m, ok := parse(line)
 		if !ok {
 			return nil, errForm
 		}
 		out = append(out, m)
 	}
-	if out == nil {
+	if len(out) == 0 {
 		return nil, errNone
 	}
+	return out, nil
+}
+
+// Close returns the listed mounts with those closed that a tool must not reach. Roots are the places that a policy is
+// about, base the places that it is about beside them: a type that is not known holds files if one of them is on it. A
+// mount below a root that shows one of them, or a part, is closed. The first root is the workspace.
+func Close(listed []Mount, roots, base []string, link Link) []Mount {
+	out := slices.Clone(listed)
 	vouched := " "
 	for _, r := range slices.Concat(roots, base) {
-		if m := At(out, r); m != nil && !Shows(m.Type) {
+		if m := At(out, r); m != nil && !Shows(m.Type) && !Holds(m.Type) {
 			vouched += m.Type + " "
 		}
 	}
@@ -107,7 +121,7 @@ func Parse(mountinfo []byte, roots, base []string, link Link) ([]Mount, error) {
 		out[i].Closed, out[i].Alias = shut(out, index, i, vouched)
 		out[i].Quiet = !out[i].Closed && is(quiet, out[i].Type)
 	}
-	return out, nil
+	return out
 }
 
 // shut reports whether a mount, or the mount that it lies in, shows the kernel or has another name, and whether it is
@@ -132,20 +146,25 @@ func shut(all []Mount, index map[uint64]int, i int, vouched string) (closed, ali
 
 // parse reads a line: identifier, parent, device, root, place, options, others that end with "-", type.
 func parse(line string) (m Mount, ok bool) {
-	fields := strings.Fields(line)
-	const device, root, place, options = 2, 3, 4, 6
-	for i := options; i+1 < len(fields); i++ {
-		if fields[i] != "-" {
-			continue
+	var first [6]string
+	const device, root, place = 2, 3, 4
+	n, kind, last, typed := 0, "", "", false
+	for field := range strings.FieldsSeq(line) {
+		switch {
+		case n < len(first):
+			first[n] = field
+		case typed && kind == "":
+			kind = field
+		case field == "-":
+			typed = true
 		}
-		id, err := strconv.ParseUint(fields[0], 10, 64)
-		parent, err2 := strconv.ParseUint(fields[1], 10, 64)
-		m = Mount{ID: id, Parent: parent, Point: unescape(fields[place]), Type: fields[i+1], Device: fields[device],
-			Root: unescape(fields[root])}
-		m.options = unescape(fields[len(fields)-1])
-		return m, err == nil && err2 == nil
+		n, last = n+1, field
 	}
-	return m, false
+	id, err := strconv.ParseUint(first[0], 10, 64)
+	parent, err2 := strconv.ParseUint(first[1], 10, 64)
+	m = Mount{ID: id, Parent: parent, Point: unescape(first[place]), Type: kind, Device: first[device],
+		Root: unescape(first[root]), options: unescape(last)}
+	return m, err == nil && err2 == nil && kind != ""
 }
 
 // unescape reads a path in which blanks and backslashes are three octal digits each (mangle() in

@@ -28,6 +28,9 @@ func (f *finder) at(place string) (out []Mount, known bool) {
 // layer has no name that means the same here. See https://docs.kernel.org/filesystems/overlayfs.html and decision
 // D441.
 func (f *finder) shows(m *Mount, place, dir string) (out []Mount, known bool) {
+	if m.Type != "overlay" {
+		return []Mount{{Point: place, Device: m.Device, Root: dir, kernel: Shows(m.Type)}}, true
+	}
 	known = true
 	seen := map[[2]string]bool{}
 	var add func(m *Mount, dir string)

@@ -47,7 +47,7 @@ func readCall(v strictjson.Value) (id string, c call, err error) {
 // the call is about: the request for permission need not be the most candid description.
 func (c call) over(older call) call {
 	c.kind, c.title = cmp.Or(c.kind, older.kind), cmp.Or(c.title, older.title)
-	if !c.input.Exists() {
+	if c.input.Type == strictjson.Null {
 		c.input = older.input
 	}
 	if all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(older.paths, c.paths)))); len(all) <= maxPaths || c.paths == nil {
@@ -90,6 +90,9 @@ func judged(j *action.Judge, c call) action.Verdict {
 		}
 	}
 	out := j.Operation(kind, paths, "")
+	if c.input.Type != strictjson.Null && !c.input.IsObject() {
+		out = out.And(action.Left("the input of the tool is no object"))
+	}
 	if kind == ruleset.Search {
 		out = out.And(searched(j, paths))
 	}

@@ -1,14 +1,18 @@
 package acp
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/internal/gate/invocations"
 	"github.com/accessc/accessc/internal/gate/judge/action"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // TestConstraints: a command that is permitted is an invocation of the tool, together with the terminal that it is
@@ -81,6 +85,33 @@ func TestCommandNames(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
+}
+
+// TestShapes: a request whose members have other types than the protocol's is not permitted: a client reads them in a way
+// of its own. An argument that was no text stood for its JSON, and an input that was a text for none.
+func TestShapes(t *testing.T) {
+	p := policy(t)
+	irtest.Check(t, 2000, 1, func(t *rapid.T) {
+		value := rapid.SampledFrom([]string{`7`, `true`, `{}`, `{"0":"status"}`, `[["status"]]`, `[{"a":"status"}]`, `[7]`,
+			`[null]`, `"{\"path\":\"secret/a\"}"`, `"status"`, `["status"]`, `[{"path":"secret/a"}]`, `null`}).Draw(t, "value")
+		member := rapid.SampledFrom([]string{"command", "args", "cwd", "env"}).Draw(t, "member")
+		members := map[string]string{"command": `"git"`, "args": `["status"]`}
+		members[member] = value
+		line := `{"id":1,"method":"terminal/create","params":{"sessionId":"s"`
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			line += `,"` + name + `":` + members[name]
+		}
+		fits := value == "null" && member != "command" || value == `["status"]` && member == "args"
+		proxy := NewProxy(one{p}, nil)
+		proxy.open("s", p.Files.Dir)
+		if got := answered(t, proxy, line+"}}"); got == "passes" && !fits {
+			t.Fatalf("%s passed", line)
+		}
+		call := `{"toolCallId":"1","kind":"read","locations":[{"path":"docs/a"}],"rawInput":` + value + "}"
+		if got := answered(t, proxy, request("s", call, options)); got == "yes" && value != "null" && value[0] != '{' {
+			t.Fatalf("%s was permitted", call)
+		}
+	})
 }
 
 // TestSearches: a ruleset permits searches of places that the policy does not close.

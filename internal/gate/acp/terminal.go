@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/internal/gate/judge/action"
@@ -17,6 +18,9 @@ import (
 // See decision D138.
 func terminal(s *session, params strictjson.Value) ruling {
 	members, err := jsonrpc.Members(params, "sessionId", "command", "args", "cwd", "env")
+	if err == nil {
+		err = shaped(members)
+	}
 	if err != nil {
 		return denied(action.Refused(err.Error(), ""))
 	}
@@ -24,7 +28,7 @@ func terminal(s *session, params strictjson.Value) ruling {
 	if args := members["args"].Array(); len(args) > 0 || len(action.PlainWords(c.Line)) == 1 {
 		c.Words, c.Line = []string{c.Line}, ""
 		for _, a := range args {
-			c.Words = append(c.Words, a.String())
+			c.Words = append(c.Words, a.Str)
 		}
 	}
 	sets, err := variables(members["env"])
@@ -55,6 +59,24 @@ func terminal(s *session, params strictjson.Value) ruling {
 	words = s.policy.Confine(words)
 	r.rewrite = func(line []byte) []byte { return startOf(line, members, words) }
 	return r
+}
+
+// shaped returns an error unless the members of a request for a terminal have the types of the protocol: a client reads
+// others in a way of its own.
+func shaped(members map[string]strictjson.Value) error {
+	text := func(v strictjson.Value) bool { return v.Type == strictjson.String }
+	list := func(v strictjson.Value) bool { return v.IsArray() || v.Type == strictjson.Null }
+	switch args := members["args"]; {
+	case !text(members["command"]) || members["command"].Str == "":
+		return errors.New("the command of the terminal is no text")
+	case members["cwd"].Type != strictjson.Null && !text(members["cwd"]):
+		return errors.New("the directory of the terminal is no text")
+	case !list(args) || slices.ContainsFunc(args.Array(), func(v strictjson.Value) bool { return !text(v) }):
+		return errors.New("the arguments of the terminal are no list of texts")
+	case !list(members["env"]):
+		return errors.New("the variables of the terminal are no list")
+	}
+	return nil
 }
 
 // variables reads the variables of a terminal, as NAME=VALUE.

@@ -181,6 +181,11 @@ func (s *Session) call(params strictjson.Value) (tool string, refused *judge.Ref
 	if name.Type != strictjson.String || name.Str == "" {
 		return "", nil, errors.New("the call names no tool")
 	}
+	for _, member := range []string{"arguments", "_meta"} {
+		if v := members[member]; v.Exists() && !v.IsObject() {
+			return "", nil, errors.New(member + " of the call is no object, which servers read in ways of their own")
+		}
+	}
 	delete(members, "name")
 	delete(members, "_meta")
 	for _, member := range slices.Sorted(maps.Keys(members)) {
@@ -199,10 +204,14 @@ func (s *Session) call(params strictjson.Value) (tool string, refused *judge.Ref
 // resource judges the address of a resource.
 func (s *Session) resource(params strictjson.Value) (*judge.Refusal, error) {
 	members, err := jsonrpc.Members(params, "uri")
+	uri := members["uri"]
+	if err == nil && (uri.Type != strictjson.String || uri.Str == "") {
+		err = errors.New("the request names no resource by a text")
+	}
 	if err != nil {
 		return nil, err
 	}
-	return s.policy.Judge.Argument("uri", members["uri"].Str), nil
+	return s.policy.Judge.Argument("uri", uri.Str), nil
 }
 
 // record writes the verdicts down. In a batch with a refusal nothing is allowed.

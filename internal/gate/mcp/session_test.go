@@ -139,6 +139,67 @@ func TestNothingUnjudgedPasses(t *testing.T) {
 	})
 }
 
+// shapes draws a value of JSON of any type, with members of one name in some objects.
+func shapes(t *rapid.T, depth int) string {
+	kinds := []string{`"a"`, `"{\"path\":\"secret/a\"}"`, `7`, `-0.5e1`, `true`, `false`, `null`, `""`}
+	if depth == 0 || rapid.Bool().Draw(t, "plain") {
+		return rapid.SampledFrom(kinds).Draw(t, "value")
+	}
+	var items []string
+	list := rapid.Bool().Draw(t, "list")
+	for range rapid.IntRange(0, 3).Draw(t, "length") {
+		item := shapes(t, depth-1)
+		if !list {
+			item = rapid.SampledFrom([]string{`"b":`, `"c":`, `"\u0062":`}).Draw(t, "name") + item
+		}
+		items = append(items, item)
+	}
+	if list {
+		return "[" + strings.Join(items, ",") + "]"
+	}
+	return "{" + strings.Join(items, ",") + "}"
+}
+
+// twice reports whether an object in a document has two members of one name.
+func twice(d *json.Decoder) bool {
+	tok, _ := d.Token()
+	if tok != json.Delim('{') && tok != json.Delim('[') {
+		return false
+	}
+	found, seen := false, map[any]bool{}
+	for d.More() {
+		if tok == json.Delim('{') {
+			name, _ := d.Token()
+			found, seen[name] = found || seen[name], true
+		}
+		found = twice(d) || found
+	}
+	_, _ = d.Token()
+	return found
+}
+
+// TestArgumentsAreAnObject: arguments of any other type passed without judgement where their text is no path: a server
+// that parses them once more reads the places in it.
+func TestArgumentsAreAnObject(t *testing.T) {
+	p := policy(t)
+	irtest.Check(t, 20000, 1, func(t *rapid.T) {
+		member, value := rapid.SampledFrom([]string{"arguments", "_meta"}).Draw(t, "member"), shapes(t, 3)
+		line := `{"id":1,"method":"tools/call","params":{"name":"read","` + member + `":` + value + "}}"
+		forward, _ := NewSession(p, invocations.New(), nil).FromClient([]byte(line), nil)
+		wrong := value[0] != '{' || twice(json.NewDecoder(strings.NewReader(value)))
+		if forward != nil && wrong {
+			t.Fatalf("%s passed", line)
+		}
+		if forward == nil && !wrong && !strings.Contains(value, "secret") {
+			t.Fatalf("%s was refused", line)
+		}
+		uri := `{"id":1,"method":"resources/read","params":{"uri":` + value + "}}"
+		if forward, _ := NewSession(p, invocations.New(), nil).FromClient([]byte(uri), nil); forward != nil && (value[0] != '"' || value == `""`) {
+			t.Fatalf("%s passed", uri)
+		}
+	})
+}
+
 // FuzzFromClient: no bytes have a call pass that may not.
 func FuzzFromClient(f *testing.F) {
 	for _, seed := range []string{

@@ -14,6 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"os/user"
 	"path"
 	"path/filepath"
 	"slices"
@@ -62,6 +64,20 @@ type Mount struct {
 	// ApprovedAt is the time of the approval, in whole seconds; zero if the store does not have
 	// it.
 	ApprovedAt time.Time
+	// ApprovedBy is who approved it where, such as name@host; empty if the store does not have it.
+	ApprovedBy string
+}
+
+// Given is an approval by this user on this host now.
+func Given(rulePath, target string) Mount {
+	by := "?"
+	if u, err := user.Current(); err == nil {
+		by = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		by += "@" + host
+	}
+	return Mount{rulePath, target, time.Now(), strings.ToValidUTF8(by, "?")}
 }
 
 // Store is the content of a store file. The zero value is an empty store.
@@ -132,7 +148,7 @@ func (s Store) Mounts() []Mount {
 }
 
 // Approve records a binding and replaces an earlier approval of the rule path. A binding that
-// is approved already keeps its time. It is an error to approve a path that is empty, a target
+// is approved already keeps its time and its user. It is an error to approve a path that is empty, a target
 // that is not absolute, or either that is not UTF-8 and therefore cannot be written down. The change lasts only within
 // Update.
 func (s *Store) Approve(m Mount) error {

@@ -107,17 +107,23 @@ func TestLookup(t *testing.T) {
 // rest of it alone.
 func TestText(t *testing.T) {
 	path := newPath(t)
-	mustUpdate(t, path, approve("fork", "/code/<fork>"))
+	mustUpdate(t, path, func(s *Store) error {
+		return s.Approve(Mount{"fork", "/code/<fork>", noon, "someone@host"})
+	})
 	const one = `{
   "mounts": [
     {
       "rule_path": "fork",
       "canonical_target": "/code/<fork>",
-      "approved_at": "2026-05-26T13:00:00Z"
+      "approved_at": "2026-05-26T13:00:00Z",
+      "approved_by": "someone@host"
     }
   ]
 }
 `
+	if s, err := Load(path); err != nil || s.Mounts()[0].ApprovedBy != "someone@host" {
+		t.Error("who approved is lost:", err)
+	}
 	if diff := cmp.Diff(one, text(t, path)); diff != "" {
 		t.Error(diff)
 	}
@@ -173,7 +179,7 @@ func TestNothingToWrite(t *testing.T) {
 	mustUpdate(t, path, approve("fork", "/code"))
 	before, _ := os.Stat(path)
 	mustUpdate(t, path, func(s *Store) error {
-		return s.Approve(Mount{"fork", "/code", noon.Add(time.Hour)})
+		return s.Approve(Mount{"fork", "/code", noon.Add(time.Hour), "other@host"})
 	})
 	if after, _ := os.Stat(path); !os.SameFile(before, after) {
 		t.Error("the store was written anew")
@@ -309,7 +315,7 @@ func TestUpdatesLikeAMap(t *testing.T) {
 					s.Forget(rule)
 					return nil
 				}
-				return s.Approve(Mount{rule, target, noon})
+				return s.Approve(Mount{rule, target, noon, ""})
 			}); err != nil {
 				r.Fatal(err)
 			}

@@ -42,6 +42,7 @@ type mountJSON struct {
 	RulePath        *string `json:"rule_path"`
 	CanonicalTarget *string `json:"canonical_target"`
 	ApprovedAt      string  `json:"approved_at,omitempty"`
+	ApprovedBy      string  `json:"approved_by,omitempty"`
 }
 
 // malformedError is the error for text that is no store.
@@ -139,7 +140,7 @@ func readMounts(raw json.RawMessage) ([]entry, error) {
 		if err != nil {
 			at = time.Time{}
 		}
-		out = append(out, entry{Mount{*m.RulePath, *m.CanonicalTarget, at}, item})
+		out = append(out, entry{Mount{*m.RulePath, *m.CanonicalTarget, at, m.ApprovedBy}, item})
 	}
 	return out, nil
 }
@@ -208,8 +209,8 @@ func (d document) writeMounts(b *bytes.Buffer) error {
 			b.Write(e.raw)
 			continue
 		}
-		err := appendJSON(b, mountJSON{&e.RulePath, &e.CanonicalTarget, e.ApprovedAt.Format(time.RFC3339)})
-		if err != nil {
+		at := e.ApprovedAt.Format(time.RFC3339)
+		if err := appendJSON(b, mountJSON{&e.RulePath, &e.CanonicalTarget, at, e.ApprovedBy}); err != nil {
 			return err
 		}
 	}

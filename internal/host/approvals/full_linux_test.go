@@ -58,7 +58,7 @@ func init() {
 func fill(path string) error {
 	var held []Mount
 	for n := 0; ; n++ {
-		m := Mount{fmt.Sprintf("fork%d", n), "/" + strings.Repeat("x", 500), noon}
+		m := Mount{fmt.Sprintf("fork%d", n), "/" + strings.Repeat("x", 500), noon, ""}
 		_, err := Update(path, func(s *Store) error { return s.Approve(m) })
 		if err == nil {
 			held = append(held, m)

@@ -67,7 +67,7 @@ func write(path, name string, first int) {
 	for n := first; ; n++ {
 		rule := fmt.Sprintf("%s/%d", name, n%keys)
 		if _, err := Update(path, func(s *Store) error {
-			return s.Approve(Mount{rule, fmt.Sprintf("/%d", n), noon})
+			return s.Approve(Mount{rule, fmt.Sprintf("/%d", n), noon, ""})
 		}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -175,10 +175,10 @@ func countUp(path, name string, count int) {
 		if _, err := Update(path, func(s *Store) error {
 			m, _ := s.Mount("counter")
 			n, _ := strconv.Atoi(strings.TrimPrefix(m.CanonicalTarget, "/"))
-			if err := s.Approve(Mount{"counter", fmt.Sprintf("/%d", n+1), noon}); err != nil {
+			if err := s.Approve(Mount{RulePath: "counter", CanonicalTarget: fmt.Sprintf("/%d", n+1), ApprovedAt: noon}); err != nil {
 				return err
 			}
-			return s.Approve(Mount{fmt.Sprintf("%s/%d", name, i%keys), fmt.Sprintf("/%d", i), noon})
+			return s.Approve(Mount{fmt.Sprintf("%s/%d", name, i%keys), fmt.Sprintf("/%d", i), noon, ""})
 		}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,14 +67,29 @@ func (w *Watched) Again() (*Watched, error) { return Watch(w.flags, w.further...
 // could have been written again since.
 func (w *Watched) Changed() bool {
 	for path, was := range w.files {
-		is, _ := os.Stat(path)
-		if (is == nil) != (was == nil) {
-			return true
-		}
-		if is != nil && (!os.SameFile(is, was) || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) ||
-			!changeTime(is).Equal(changeTime(was)) || w.at.Sub(changeTime(was)).Abs() < Tick) {
+		if differs(path, was) || was != nil && w.at.Sub(changeTime(was)).Abs() < Tick {
 			return true
 		}
 	}
 	return false
+}
+
+// differing are the inputs that are others than they were, in order.
+func (w *Watched) differing() []string {
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(w.files)) {
+		if differs(path, w.files[path]) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+func differs(path string, was fs.FileInfo) bool {
+	is, _ := os.Stat(path)
+	if is == nil || was == nil {
+		return (is == nil) != (was == nil)
+	}
+	return !os.SameFile(is, was) || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) ||
+		!changeTime(is).Equal(changeTime(was))
 }

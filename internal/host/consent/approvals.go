@@ -87,6 +87,8 @@ type Approval struct {
 	RulePath        string     `json:"rule_path"`
 	CanonicalTarget string     `json:"canonical_target,omitempty"`
 	ApprovedAt      *time.Time `json:"approved_at,omitempty"`
+	// ApprovedBy is empty where the store does not say who it was.
+	ApprovedBy string `json:"approved_by,omitempty"`
 	// Status is approved, retargeted, unknown, broken or unused.
 	Status  string `json:"status"`
 	LeadsTo string `json:"leads_to,omitempty"`
@@ -103,6 +105,7 @@ func Approvals(store approvals.Store, bindings []compiler.Binding) []Approval {
 	rows := []Approval{}
 	for _, m := range store.Mounts() {
 		r := Approval{RulePath: m.RulePath, CanonicalTarget: m.CanonicalTarget, Status: "unused"}
+		r.ApprovedBy = m.ApprovedBy
 		if !m.ApprovedAt.IsZero() {
 			r.ApprovedAt = &m.ApprovedAt
 		}

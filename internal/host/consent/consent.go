@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/host/approvals"
@@ -97,7 +96,7 @@ func Remember(res *hostfacts.Result, b compiler.Binding, notes io.Writer) error 
 	var aside string
 	if err == nil {
 		aside, err = approvals.Update(path, func(s *approvals.Store) error {
-			return s.Approve(approvals.Mount{RulePath: b.RulePath, CanonicalTarget: b.Target, ApprovedAt: time.Now()})
+			return s.Approve(approvals.Given(b.RulePath, b.Target))
 		})
 	}
 	if err != nil {

@@ -5,9 +5,11 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ir"
@@ -54,12 +56,52 @@ func (m *members) member(dir string, depth int) {
 			marked = true
 		}
 	}
+	if marked {
+		m.layers(dir)
+	}
 	switch {
 	case !marked:
 	case depth == mostNested:
 		m.add(dir, ir.WhyPolicy, false)
 	default:
 		m.of(dir, source.MembersIn(filepath.FromSlash(dir), m.r.view), depth+1)
+	}
+}
+
+// layers adds the files that a member's layers extend, and the names by which others would be: a tool of a workspace
+// around it could choose the member's policy by them. Where files that it extends are not found, one that is made may
+// be a layer, so the member is protected whole.
+func (m *members) layers(dir string) {
+	set, findings := source.Load(source.Request{Root: filepath.FromSlash(dir), Host: m.r.view})
+	unread := []diag.Code{diag.Unreadable, diag.ExtendsNothing, diag.ExtendsTooMuch, diag.LayerLeaves}
+	if slices.ContainsFunc(findings, func(d diag.Diagnostic) bool { return slices.Contains(unread, d.Code) }) {
+		m.add(dir, ir.WhyPolicy, false)
+	}
+	for _, f := range set.Files {
+		if found, err := m.r.Resolver.Disk.Follow(filepath.ToSlash(f.Path)); err == nil && found.Kind == ir.File {
+			m.r.guardLinks(found, ir.WhyPolicy, m.add)
+			m.add(found.Abs, ir.WhyPolicy, false)
+		}
+	}
+	// The member's own directory is no place of layers: names that patterns match there are.
+	listed := slices.DeleteFunc(set.Listed, func(at string) bool { return filepath.ToSlash(at) == dir })
+	m.r.guardLayers(set.Dangling, listed, m.add)
+	literal := func(name string) bool { return !strings.ContainsAny(name, `*?[]\`) }
+	parts := strings.Split(m.r.within(dir), "/")
+	for i, name := range parts {
+		if !literal(name) {
+			parts[i] = "*"
+		}
+	}
+	for _, p := range set.Patterns {
+		for _, pattern := range p.Inside(filepath.FromSlash(dir)) {
+			pattern = strings.Join(parts, "/") + "/" + pattern
+			if strings.Count(pattern, "/") >= ir.MaxPatternParts {
+				m.add(dir, ir.WhyPolicy, false)
+				continue
+			}
+			m.r.guardPattern(pattern)
+		}
 	}
 }
 

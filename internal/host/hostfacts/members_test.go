@@ -21,7 +21,7 @@ func TestMembersStay(t *testing.T) {
 	root := filepath.Join(dir, "ws")
 	const tool = "[tools.t]\nsource = \"local\"\ncommand = \"true\"\n"
 	for name, text := range map[string]string{
-		"accessc.toml":                   "members = [\"packages/*\", \"x/*/y*\", \"one\"]\n" + tool,
+		"accessc.toml":                   "members = [\"packages/*\", \"x/*/y*\", \"one\", \"ext/*\"]\n" + tool,
 		"packages/a/accessc.toml":        "members = [\"sub/*\", \"../up\"]\n",
 		"packages/a/sub/b/.jp/k":         "",
 		"packages/a/sub/plain/k":         "",
@@ -34,6 +34,13 @@ func TestMembersStay(t *testing.T) {
 		"x/3/y/k":                        "",
 		"one/.jp/k":                      "",
 		"other/deep/accessc.toml":        "",
+		"ext/a/accessc.toml":             "extends = [\"conf/x.toml\", \"tools/*.toml\", \"*/part.toml\"]\n",
+		"ext/a/conf/x.toml":              "extends = [\"../more.toml\"]\n",
+		"ext/a/more.toml":                "",
+		"ext/a/tools/y.toml":             "",
+		"ext/a/made/part.toml":           "",
+		"ext/plain/conf/x.toml":          "",
+		"ext/broken/accessc.toml":        "extends = [\"gone.toml\"]\n",
 	} {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -67,6 +74,18 @@ func TestMembersStay(t *testing.T) {
 			plain := ir.Direct(ir.In("packages/plain"))
 			if v.Decide(ir.Exchange{A: at, B: plain, AKind: ir.Dir, BKind: ir.Dir}).Allowed() && !free {
 				t.Errorf("%v: %s can be exchanged", p, name)
+			}
+		}
+		// The files that a member extends are its policy as well: a tool of the workspace around it wrote them.
+		for name, free := range map[string]bool{
+			"ext/a/conf/x.toml": false, "ext/a/more.toml": false, "ext/a/tools/y.toml": false, "ext/a/tools/new": false,
+			"ext/a/conf/new": true, "ext/a/k": true, "ext/plain/conf/x.toml": true, "ext/broken/gone.toml": false,
+			"ext/a/new/part.toml": p != ir.Linux,
+		} {
+			for _, c := range []ir.Capability{ir.Create, ir.Update, ir.Delete} {
+				if got := v.Decide(ir.Access{Cap: c, On: ir.Direct(ir.In(name))}).Allowed(); got != free {
+					t.Errorf("%v: %s of %s is allowed: %v", p, c, name, got)
+				}
 			}
 		}
 	}

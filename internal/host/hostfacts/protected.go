@@ -137,15 +137,7 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 			}
 		}
 	}
-	for _, link := range r.Dangling {
-		r.guardAt(filepath.ToSlash(link), ir.WhyPolicy, add)
-	}
-	for _, dir := range r.Listed {
-		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(dir)); err == nil {
-			r.guardLinks(found, ir.WhyPolicy, add)
-			add(found.Abs, ir.WhyPolicy, false)
-		}
-	}
+	r.guardLayers(r.Dangling, r.Listed, add)
 	for _, p := range r.Patterns {
 		// What a pattern looks for in a directory of the workspace lies in that directory, which is protected whole; in
 		// the workspace itself, or above it, only the names are left.
@@ -160,6 +152,20 @@ func (r *Result) ownProtected() []ir.ProtectedPath {
 	r.guardMounted(add)
 	slices.SortFunc(r.guarded, func(a, b ir.ProtectedPath) int { return strings.Compare(a.Path, b.Path) })
 	return r.guarded
+}
+
+// guardLayers adds the places where a file would become a layer: symlinks that lead to nothing, and directories in
+// which patterns of extends look.
+func (r *Result) guardLayers(dangling, listed []string, add guarding) {
+	for _, link := range dangling {
+		r.guardAt(filepath.ToSlash(link), ir.WhyPolicy, add)
+	}
+	for _, dir := range listed {
+		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(dir)); err == nil {
+			r.guardLinks(found, ir.WhyPolicy, add)
+			add(found.Abs, ir.WhyPolicy, false)
+		}
+	}
 }
 
 // guardMounted adds the other names of protected paths at which, or in which, a mount shows another place.

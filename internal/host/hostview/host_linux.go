@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -42,9 +43,10 @@ func kernels(roots, base []string) (out []Kernel) {
 			out = append(out, k)
 		}
 	}
+	dirs := slices.Concat(roots, base)
 	for i := range all {
 		m := &all[i]
-		for _, dir := range slices.Concat(roots, base) {
+		for _, dir := range dirs {
 			switch {
 			case !m.Closed:
 			case m.Point != dir && kernelfs.Below(m.Point, dir) && visible(all, m):
@@ -74,20 +76,65 @@ const unlisted = "unknown"
 // Listed returns an error where the host does not list its mounts, so that nobody knows where the kernel shows itself.
 // See decision D362.
 func Listed() error {
-	_, err := mounts(nil, nil)
+	_, err := mountList.read()
 	return err
 }
 
 func mounts(roots, base []string) ([]kernelfs.Mount, error) {
-	text, err := os.ReadFile("/proc/thread-self/mountinfo")
-	var all []kernelfs.Mount
-	if err == nil {
-		all, err = kernelfs.Parse(text, roots, base, Link)
+	all, err := mountList.read()
+	if err != nil {
+		return nil, err
+	}
+	return kernelfs.Close(all, roots, base, Link), nil
+}
+
+// mountLists is a list of mounts that was read. A start asks for it several times.
+type mountLists struct {
+	file string // that has the list (proc_pid_mountinfo(5))
+	mu   sync.Mutex
+	text string
+	buf  []byte // of the text
+	all  []kernelfs.Mount
+}
+
+var mountList = mountLists{file: "/proc/thread-self/mountinfo"}
+
+// read is the list of the mounts that are there now: it is read each time, and taken apart where it is another one than
+// the last time. Nobody changes it.
+func (l *mountLists) read() (_ []kernelfs.Mount, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.buf, err = readAll(l.buf[:0], l.file); err == nil && (l.all == nil || string(l.buf) != l.text) {
+		l.text = string(l.buf)
+		l.all, err = kernelfs.List(l.text)
 	}
 	if err != nil {
+		l.all = nil
 		return nil, fmt.Errorf("the mounts of this host are not known, and the kernel may show itself by any: %w", err)
 	}
-	return all, nil
+	return l.all, nil
+}
+
+// readAll appends a file of the kernel's to a buffer. Package os would have the runtime wait for its events.
+func readAll(buf []byte, name string) ([]byte, error) {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return buf, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	defer unix.Close(fd)
+	for {
+		buf = slices.Grow(buf, os.Getpagesize())
+		n, err := unix.Read(fd, buf[len(buf):cap(buf)])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return buf, &os.PathError{Op: "read", Path: name, Err: err}
+		case n == 0:
+			return buf, nil
+		default:
+			buf = buf[:len(buf)+n]
+		}
+	}
 }
 
 // Link returns the text of a symbolic link, empty for a file of another kind.
@@ -102,7 +149,7 @@ func Link(path string) (string, error) {
 // Names are the canonical names that mounts give a place, its own first, and the points of mounts that show a part of
 // it.
 func Names(path string) []string {
-	all, err := mounts(nil, nil)
+	all, err := mountList.read()
 	if err != nil {
 		return []string{path}
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/host/approvals"
@@ -85,7 +84,7 @@ func (b *planner) link(s Spec) (string, error) {
 	status, _ := b.store.Lookup(name, target)
 	l.Approved = status != approvals.Approved
 	b.Links = append(b.Links, l)
-	b.approve = append(b.approve, approvals.Mount{RulePath: name, CanonicalTarget: target, ApprovedAt: time.Now()})
+	b.approve = append(b.approve, approvals.Given(name, target))
 	return name, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -82,6 +81,9 @@ func Live() (string, error) {
 
 // Approvals is the path of the approval store.
 func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.json") }
+
+// Allowed is the path of the changes of layers that can be taken back.
+func (d Dir) Allowed() string { return filepath.Join(string(d), "allowed.json") }
 
 // Home is the private home directory of a tool, which must have a checked name.
 func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", tool) }
@@ -172,11 +174,16 @@ func Attestations() []Attestation {
 }
 
 // Attests reports whether there may be a file that says who may sign.
-func Attests() bool {
-	return slices.ContainsFunc(Attestations(), func(a Attestation) bool {
-		_, err := os.Lstat(a.Path)
-		return !errors.Is(err, fs.ErrNotExist)
-	})
+func Attests() bool { return Attesting() != "" }
+
+// Attesting is the first path at which there may be a file that says who may sign, empty for none.
+func Attesting() string {
+	for _, a := range Attestations() {
+		if _, err := os.Lstat(a.Path); !errors.Is(err, fs.ErrNotExist) {
+			return a.Path
+		}
+	}
+	return ""
 }
 
 // Attested is the path of the file that keeps the highest serial of an attestation by which a tool was started.

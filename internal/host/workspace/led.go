@@ -25,6 +25,10 @@ func isRun(name string) bool {
 	return ok && drawn != "" && (digits || text)
 }
 
+// leastDrawn is the number of digits from which a name is that of a run wherever it lies: the caller of a run may have
+// had another TMPDIR. Fewer are a number of somebody's own, but where runs are now; one run in 400,000 has so few.
+const leastDrawn = 5
+
 // writtenByTools returns the reason why a canonical directory is a directory of accessc's that tools write, by
 // any name that mounts give it. Empty is no reason.
 func writtenByTools(dir, state string) string {
@@ -42,15 +46,12 @@ func writtenByTools(dir, state string) string {
 	for i, at := range temporary {
 		temporary[i] = canonical(at)
 	}
-	for _, at := range temporary {
-		rel, err := filepath.Rel(at, dir)
-		if err != nil || !filepath.IsLocal(rel) {
-			continue
-		}
-		name, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	for at := dir; filepath.Dir(at) != at; at = filepath.Dir(at) {
+		name := filepath.Base(at)
+		drawn := slices.Contains(temporary, filepath.Dir(at)) || len(name) >= len(RunPrefix)+leastDrawn
 		// In a run, accessc may be started in the directory of that very run.
-		if isRun(name) && !Within(temporary[0], filepath.Join(at, name)) {
-			return "lies in " + filepath.Join(at, name) + ", the directory of a tool's run"
+		if isRun(name) && drawn && !Within(temporary[0], at) {
+			return "lies in " + at + ", which has the name of a directory of a tool's run"
 		}
 	}
 	return ""

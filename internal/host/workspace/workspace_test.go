@@ -144,9 +144,10 @@ func TestLed(t *testing.T) {
 	t.Setenv("TMP", at("tmp"))
 	const run = "tmp/accessc-1234567890"
 	const drawn = "tmp/accessc-ABCDEFGHIJKLMNOPQRSTUVWXYZ/x"
+	const seat = "tmp/accessc-seat-12/accessc-12345"
 	for _, d := range []string{
 		"ws/.jp", "ws/in/deep", "git/.git", "other/.jp/deep", "plain/deep", "state/w/home/t/evil/.jp", "state/w/home/t/.git",
-		run + "/.jp", drawn, "tmp/accessc-main/.jp", "home/.jp",
+		run + "/.jp", drawn, "tmp/accessc-main/.jp", "home/.jp", seat, "scratch/accessc-1234567/x/.jp", "scratch/accessc-2/x",
 	} {
 		if err := os.MkdirAll(at(d), 0o755); err != nil {
 			t.Fatal(err)
@@ -165,6 +166,8 @@ func TestLed(t *testing.T) {
 		"ws/docs": neither, "ws/docs/.jp": neither, "ws/plain": neither, "ws/plain/deep": neither, "ws/again": neither,
 		"git/docs": neither, "docs": neither, "ws/up": neither, "ws/evil": neither, "link/docs": neither,
 		"state/w/home/t/evil": neither, "state/w/home/t": neither, "state/w": neither, "state": neither, run: neither, drawn: neither,
+		// A run whose TMPDIR was another one, or lies in the directory of a seat, was a workspace.
+		seat: neither, "scratch/accessc-1234567/x": neither, "scratch/accessc-2/x": both,
 		"ws": both, "ws/in/deep": both, "ws/self/deep": both, "link/in": both, "other": both, "plain": both, "home/docs": both,
 		"tmp/accessc-main": both, "git": both, "home": byName,
 	} {

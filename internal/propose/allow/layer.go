@@ -13,6 +13,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// jpConfig is the layer of the workspace that another program has as well.
+const jpConfig = ".jp/config.toml"
+
 // layer is the file that additions go to.
 type layer struct {
 	// Name is the file as findings name it.
@@ -40,9 +43,8 @@ func (l *layer) place(root string, p *Policy) error {
 		return nil
 	case ir.LayerWorkspace:
 		l.dir, l.name = ".", "accessc.toml"
-		const other = ".jp/config.toml"
 		if p != nil &&
-			(p.Tool.Source.Origin.Pos.File == other || p.Now.Files[l.name] == nil && p.Now.Files[other] != nil) {
+			(p.Tool.Source.Origin.Pos.File == jpConfig || p.Now.Files[l.name] == nil && p.Now.Files[jpConfig] != nil) {
 			l.dir, l.name = ".jp", "config.toml"
 		}
 	default:

@@ -89,7 +89,14 @@ func (p *Plan) write() error {
 	if !bytes.Equal(f.Data, p.Old) {
 		return layerfile.ErrChanged
 	}
-	return errors.Join(f.Write(p.New), layerfile.SyncDir(f.Dir))
+	forget, err := p.remember()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Write(p.New), layerfile.SyncDir(f.Dir)); err != nil {
+		return errors.Join(err, forget())
+	}
+	return nil
 }
 
 // Change is the change of the file by lines: from a line, counted from 1, as many as are replaced

@@ -148,10 +148,14 @@ func (d Document) ended() string {
 	case n == 0:
 		return s + ": accessc saw no refusal but those of probes\n"
 	case n == 1:
-		return s + " and was refused once\n"
+		s += " and was refused once"
 	default:
-		return s + fmt.Sprintf(" and was refused %d times\n", n)
+		s += fmt.Sprintf(" and was refused %d times", n)
 	}
+	if d.Risk != "" {
+		s += "; its risk is " + d.Risk
+	}
+	return s + "\n"
 }
 
 // Text shows each proposal behind the operations that it is for.

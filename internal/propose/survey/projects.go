@@ -27,11 +27,28 @@ func goModule(r *repo) []Found {
 	command := func(verb string) string {
 		return r.there("go "+verb+" "+packages, "go -C DIR "+verb+" "+packages)
 	}
+	verb := "build"
+	if file == "go.mod" && len(build) > 1 && slices.ContainsFunc(r.names, r.mainFile) {
+		// Without -o the program of a module that is one package is written beside its sources (go help build).
+		verb = "build -o bin/"
+	}
 	return []Found{{File: file, Tools: []Tool{
-		{Name: "go-build", Command: command("build"), About: "Builds all packages.", Presets: presets, Later: later, Rules: build},
+		{Name: "go-build", Command: command(verb), About: "Builds all packages.", Presets: presets, Later: later, Rules: build},
 		{Name: "go-test", Command: command("test"), About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback),
 			Later: later, Rules: []Rule{reads}},
 	}}}
+}
+
+// goMain is the clause of a program's package.
+var goMain = expression.Once{Text: `(?m)^package main\b`}
+
+// mainFile reports whether a file belongs to a program of Go. One with a constraint may be started by itself.
+func (r *repo) mainFile(name string) bool {
+	if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+		return false
+	}
+	text := r.text(name)
+	return goMain.Get().MatchString(text) && !strings.Contains(text, "//go:build")
 }
 
 // goUse matches the directories in a go.work, each in a line of its own or behind the word (go.dev/ref/mod#workspaces).

@@ -230,6 +230,22 @@ func FuzzLook(f *testing.F) {
 	})
 }
 
+// TestProgramAtTheRoot: the program of a module that is one package goes into bin. Cause: go build wrote it beside the
+// sources, which the first build of most programs was refused.
+func TestProgramAtTheRoot(t *testing.T) {
+	for name, want := range map[string]bool{"main.go": true, "a_test.go": false, "main.txt": false, "ignored.go": false} {
+		dir, text := t.TempDir(), "// Command x\npackage main\n"
+		if name == "ignored.go" {
+			text = "//go:build ignore\n\n" + text
+		}
+		write(t, dir, "go.mod", "module x")
+		write(t, dir, name, text)
+		if _, text := proposed(t, dir); strings.Contains(text, `"go build -o bin/ ./..."`) != want {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}
+
 // TestPrograms: go build writes bin, unless that may have scripts of the repository.
 func TestPrograms(t *testing.T) {
 	for _, tt := range []struct {

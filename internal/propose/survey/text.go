@@ -9,7 +9,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-const head = `# What the tools of this workspace may touch. accessc explain says it in words, accessc exec runs a
+const head = `#:schema https://github.com/accessc/accessc/raw/main/cmd/accessc/schema.json
+# What the tools of this workspace may touch. accessc explain says it in words, accessc exec runs a
 # tool under it, accessc init --starter prints an example of every kind of rule.
 #
 # Files: the rule with the longest path wins in full. Network: what no rule or preset opens is closed.

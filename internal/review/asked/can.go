@@ -35,7 +35,7 @@ type Reply struct {
 // NewStream answers about tools; lines that name none are about a default one. system is true where all are asked
 // about as a system call would be.
 func NewStream(of *config.Watched, tool string, system bool, style explain.Style) *Stream {
-	return &Stream{tool: tool, system: system, style: style, config: of, tools: map[string]*Policy{}}
+	return &Stream{tool: tool, system: system, style: style, config: of, tools: map[string]*explain.Judge{}}
 }
 
 // Count is how many lines were read, and how many of them could not be answered.
@@ -54,7 +54,7 @@ type Stream struct {
 
 	// config is the policy as it was read, tools are those that were asked about.
 	config *config.Watched
-	tools  map[string]*Policy
+	tools  map[string]*explain.Judge
 }
 
 // Reload compiles changed files anew. A host may run for days, and a grant that was taken
@@ -65,7 +65,7 @@ func (s *Stream) Reload() error {
 		if err != nil {
 			return err
 		}
-		s.config, s.tools = now, map[string]*Policy{}
+		s.config, s.tools = now, map[string]*explain.Judge{}
 	}
 	if s.config.Program == nil {
 		return errors.New("the configuration has changed and has mistakes: accessc check shows them")
@@ -147,7 +147,7 @@ func (s *Stream) Ask(q Line) (*explain.AnswerDoc, error) {
 		s.tools[q.Tool] = a
 	}
 	// The disk may have changed since the last line.
-	a.asker.Resolver = &resolve.Resolver{Disk: s.config.Pretend(resolve.Through(hostview.Now)), Root: s.config.Resolver.Root}
+	a.Asker.Resolver = &resolve.Resolver{Disk: s.config.Pretend(resolve.Through(hostview.Now)), Root: s.config.Resolver.Root}
 	answer, err := a.Answer(question, q.System || s.system)
 	if err != nil {
 		return nil, err

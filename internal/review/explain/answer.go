@@ -131,8 +131,12 @@ func (a *Answer) otherAddress(op ir.Listen) []OtherDoc {
 		o.Verdict.Effect.String(), o.because(), &o}}
 }
 
-// otherNames is the answer about a symbolic link, where another name may be created.
+// otherNames are the answers about the file of a rule that a name spells elsewhere, and about a symbolic link, where
+// another name may be created.
 func (a *Answer) otherNames(op ir.Access) []OtherDoc {
+	if spelt := a.spelt(op); spelt != nil {
+		return spelt
+	}
 	if op.Cap != ir.Create || !a.Verdict.Allowed() {
 		return nil
 	}
@@ -143,6 +147,39 @@ func (a *Answer) otherNames(op ir.Access) []OtherDoc {
 		return nil
 	}
 	return []OtherDoc{{"a symbolic link of this name", o.Verdict.Effect.String(), o.because(), &o}}
+}
+
+// spelt is the answer about the rule's path that a name is another spelling of, where that is another answer: macOS and
+// Windows do not tell case or composed letters apart, and Windows drops dots and blanks at the end of a name and has
+// streams behind a colon (learn.microsoft.com, "Naming Files, Paths, and Namespaces"). Short names (8.3) are not known.
+func (a *Answer) spelt(op ir.Access) []OtherDoc {
+	names := func(at string) []string {
+		out := strings.Split(resolve.Fold(at), "/")
+		for i, name := range out {
+			if short := strings.TrimRight(name, ". "); short != "" {
+				name, _, _ = strings.Cut(short, ":")
+			}
+			out[i] = name
+		}
+		return out
+	}
+	at := op.On.At
+	asked, written := names(at.Path), strings.Split(at.Path, "/")
+	for i := range a.View.Tool.FS {
+		r := &a.View.Tool.FS[i]
+		n := strings.Count(r.At.Path, "/") + 1
+		apart := r.At.Root != at.Root || r.At.Path == "" || len(r.Names) > 0 || n > len(asked)
+		if apart || ir.Within(at.Path, r.At.Path) || !slices.Equal(names(r.At.Path), asked[:n]) {
+			continue
+		}
+		o, to := *a, op
+		to.On.At.Path = strings.Join(append([]string{r.At.Path}, written[n:]...), "/")
+		if o.Operation, o.Verdict = to, a.View.Decide(to); o.Verdict.Allowed() != a.Verdict.Allowed() {
+			where := "where it is another spelling of " + r.At.Path + " (macOS, Windows)"
+			return []OtherDoc{{where, o.Verdict.Effect.String(), o.because(), &o}}
+		}
+	}
+	return nil
 }
 
 func plainWord(v ir.Verdict) string {
@@ -179,6 +216,9 @@ func (a *Answer) because() string {
 	case ir.ReasonLeads:
 		return a.leads()
 	case ir.ReasonNoGain:
+		if r, ok := v.Rule.(*ir.FSRule); ok && !r.Caps.Has(v.Need) {
+			return fmt.Sprintf("at the new place it would gain %s, which %s withholds here", v.Need, ruleText(r))
+		}
 		return fmt.Sprintf("at the new place it would gain %s, by %s", v.Need, ruleText(v.Rule))
 	case ir.ReasonRoot:
 		return fmt.Sprintf("%s is a root: its name belongs to a directory outside", v.At.Short())

@@ -83,7 +83,8 @@ func risk(p compare.Policy) string {
 	if p.Tool == nil || p.Tool.Source.Kind != ir.SourceLocal {
 		return ""
 	}
-	return ir.RiskOf(p.Tool).String()
+	// A written risk is a setting: a higher word permits nothing.
+	return ir.NewView(p.Tool, ir.Linux, ir.Facts{}).Granted().String()
 }
 
 // alone compares a tool that one side lacks with nothing. Being started at all is

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
+	"github.com/accessc/accessc/test/browser"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -62,7 +63,7 @@ func render(t testing.TB, ts ...*ir.Tool) string {
 
 // TestPageInBrowser tries pages in a real browser.
 func TestPageInBrowser(t *testing.T) {
-	b := startBrowser(t)
+	b := tried{browser.Start(t), t}
 	t.Run("hostile", func(t *testing.T) { showHostile(t, b) })
 	t.Run("filter", func(t *testing.T) { useFilter(t, b) })
 	t.Run("narrow", func(t *testing.T) { showNarrow(t, b) })
@@ -70,7 +71,7 @@ func TestPageInBrowser(t *testing.T) {
 
 // showHostile: nothing of a hostile policy runs, is markup or is asked for, and all of
 // it is shown as text.
-func showHostile(t *testing.T, b *browser) {
+func showHostile(t *testing.T, b tried) {
 	b.t = t
 	var tools []*ir.Tool
 	var names []string
@@ -83,20 +84,20 @@ func showHostile(t *testing.T, b *browser) {
 		{renderChanges(t, tools), inView},
 	} {
 		b.load(page.text)
-		b.want(page.names, names)
-		b.want("window.pwned === undefined", true)
-		b.want(`document.querySelectorAll("script").length`, 1)
-		b.want(`document.querySelectorAll("img, svg, iframe, object, base, link, [onload], [onerror], [onmouseover]").length`, 0)
-		b.want(`document.querySelectorAll("meta").length`, 4)
-		b.want(`Array.from(document.querySelectorAll("a")).every(function (a) { return a.getAttribute("href")[0] === "#"; })`, true)
-		b.want(`Array.from(document.querySelectorAll("[style]")).length`, 0)
+		b.Want(page.names, names)
+		b.Want("window.pwned === undefined", true)
+		b.Want(`document.querySelectorAll("script").length`, 1)
+		b.Want(`document.querySelectorAll("img, svg, iframe, object, base, link, [onload], [onerror], [onmouseover]").length`, 0)
+		b.Want(`document.querySelectorAll("meta").length`, 4)
+		b.Want(`Array.from(document.querySelectorAll("a")).every(function (a) { return a.getAttribute("href")[0] === "#"; })`, true)
+		b.Want(`Array.from(document.querySelectorAll("[style]")).length`, 0)
 		b.readable()
 		b.quiet()
 	}
 }
 
 // showNarrow: on a phone the cells of what is held stand apart, and their names are not broken.
-func showNarrow(t *testing.T, b *browser) {
+func showNarrow(t *testing.T, b tried) {
 	b.t = t
 	p := policy(writer())
 	p.Ledger = nil
@@ -118,12 +119,12 @@ func showNarrow(t *testing.T, b *browser) {
 		t.Fatal(err)
 	}
 	b.load(page.String())
-	b.want(`document.querySelectorAll(".cells td").length > 20`, true)
+	b.Want(`document.querySelectorAll(".cells td").length > 20`, true)
 	b.readable()
-	b.size(390)
-	b.want(`getComputedStyle(document.querySelector(".matrix td.held"), "::before").content`, `"linux "`)
+	b.Size(390)
+	b.Want(`getComputedStyle(document.querySelector(".matrix td.held"), "::before").content`, `"linux "`)
 	b.quiet()
-	b.size(1280)
+	b.Size(1280)
 }
 
 func renderChanges(t testing.TB, tools []*ir.Tool) string {
@@ -174,12 +175,12 @@ func network() []ir.NetRule {
 }
 
 // useFilter uses the filter as a user does.
-func useFilter(t *testing.T, b *browser) {
+func useFilter(t *testing.T, b tried) {
 	b.t = t
 	page := render(t, fetcher(), reader(), writer())
 	sealed(t, page)
 	b.load(page)
-	b.want(inView, []string{"fetcher", "reader", "writer"})
+	b.Want(inView, []string{"fetcher", "reader", "writer"})
 	for _, c := range []struct {
 		words string
 		boxes []string
@@ -195,22 +196,22 @@ func useFilter(t *testing.T, b *browser) {
 		{"", nil, []string{"fetcher", "reader", "writer"}},
 	} {
 		b.filter(c.words, c.boxes...)
-		b.want(inView, c.want)
-		b.want(`document.querySelector(".empty").getClientRects().length > 0`, len(c.want) == 0)
-		b.want(`Array.from(document.querySelectorAll("nav li")).filter(function (l) { return !l.hidden; }).length`, len(c.want))
+		b.Want(inView, c.want)
+		b.Want(`document.querySelector(".empty").getClientRects().length > 0`, len(c.want) == 0)
+		b.Want(`Array.from(document.querySelectorAll("nav li")).filter(function (l) { return !l.hidden; }).length`, len(c.want))
 	}
 	b.filter("", "update")
-	b.want(`Array.from(document.querySelectorAll("tr.match")).map(function (r) { return r.cells[0].textContent.trim(); })`, []string{"└─ src"})
-	b.eval(`document.querySelectorAll("details").forEach(function (d) { d.open = true; })`)
+	b.Want(`Array.from(document.querySelectorAll("tr.match")).map(function (r) { return r.cells[0].textContent.trim(); })`, []string{"└─ src"})
+	b.Eval(`document.querySelectorAll("details").forEach(function (d) { d.open = true; })`)
 	b.filter("")
 	b.readable()
 	b.quiet()
 
 	// Without scripts everything is there but the filter.
-	b.ask("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
+	b.Ask("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
 	b.load(page)
-	b.want(inView, []string{"fetcher", "reader", "writer"})
-	b.want(`document.querySelector(".filter").getClientRects().length`, 0)
+	b.Want(inView, []string{"fetcher", "reader", "writer"})
+	b.Want(`document.querySelector(".filter").getClientRects().length`, 0)
 }
 
 // TestPageHoldsNoForeignMarkup: a page has the elements of one of the same shape with harmless

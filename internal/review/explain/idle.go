@@ -28,6 +28,19 @@ func (p *Policy) idle() []line {
 	return out
 }
 
+// removed lists the rules that a later layer took away.
+func (p *Policy) removed() []line {
+	var out []line
+	for _, r := range p.Tool.Removed {
+		body := r.Resource.String() + " " + r.Subject
+		out = append(out, line{body: body, note: "by " + r.By.String(), origin: r.Was.String()})
+	}
+	if len(out) > 0 {
+		out[0].head = "removed"
+	}
+	return out
+}
+
 // idleBody returns the content of the rule, as a place or in words.
 func idleBody(f compare.Idle) (*placed, string) {
 	switch r := f.Rule.(type) {

@@ -78,7 +78,7 @@ func (g *Group) Text(s Style) string {
 // lines are the rows of all resources. The first of each has a head.
 func (p *Policy) lines() []line {
 	return slices.Concat(p.files(), p.exposed(), p.network(), p.environment(), p.commands(), p.may(),
-		p.rest(), p.idle())
+		p.rest(), p.idle(), p.removed())
 }
 
 func commandText(c *ir.Command) string {

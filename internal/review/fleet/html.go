@@ -186,7 +186,7 @@ func (f *Fleet) toolsSection(least ir.Risk) section {
 	class := map[ir.Risk]string{ir.RiskHigh: "bad", ir.RiskMedium: "warn", ir.RiskLow: "good"}
 	for _, a := range f.risky(least) {
 		t := f.tool(a)
-		out.add(class[riskOf(t.Risk)], t.Risk, f.Manifests[a.manifest].Path, t.Name, t.because())
+		out.add(class[ir.ParseRisk(t.Risk)], t.Risk, f.Manifests[a.manifest].Path, t.Name, t.because())
 	}
 	return out
 }

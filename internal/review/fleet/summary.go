@@ -160,25 +160,14 @@ func (f *Fleet) risky(least ir.Risk) []at {
 	var out []at
 	for i := range f.Manifests {
 		for j := range f.Manifests[i].Tools {
-			if riskOf(f.Manifests[i].Tools[j].Risk) >= least {
+			if ir.ParseRisk(f.Manifests[i].Tools[j].Risk) >= least {
 				out = append(out, at{i, j})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b at) int { return cmp.Compare(riskOf(f.tool(b).Risk), riskOf(f.tool(a).Risk)) })
+	risk := func(a at) ir.Risk { return ir.ParseRisk(f.tool(a).Risk) }
+	slices.SortStableFunc(out, func(a, b at) int { return cmp.Compare(risk(b), risk(a)) })
 	return out
-}
-
-// ParseRisk reads the word for a risk; 0 stands for no such word.
-func ParseRisk(word string) ir.Risk { return riskOf(word) }
-
-func riskOf(word string) ir.Risk {
-	for r := ir.RiskLow; r <= ir.RiskHigh; r++ {
-		if r.String() == word {
-			return r
-		}
-	}
-	return 0
 }
 
 func (f *Fleet) tool(a at) *Tool { return &f.Manifests[a.manifest].Tools[a.tool] }

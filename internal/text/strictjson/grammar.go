@@ -54,7 +54,7 @@ func (d *decoder) pass() {
 
 // each passes a list or object by, whose bracket comes next, and calls read at each of its members until a mistake.
 func (d *decoder) each(read func()) {
-	last := d.data[d.at] + 2 // the bracket that ends it, in ASCII
+	last, from := d.data[d.at]+2, d.at // last is the bracket that ends it, in ASCII
 	if d.deep++; d.deep > d.deepest {
 		d.refuse("more than %d lists and objects in each other", d.deepest)
 		return
@@ -73,6 +73,9 @@ func (d *decoder) each(read func()) {
 	}
 	d.at++
 	d.deep--
+	if d.weight += d.at - from; d.heaviest > 0 && d.weight > d.heaviest {
+		d.refuse("lists and objects in each other that are too long to be read")
+	}
 }
 
 // members calls read at the value of each member of an object, whose bracket comes next, with its name.

@@ -9,6 +9,7 @@
 package strictjson
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -16,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // maxDepth bounds the nesting of lists and objects. Reading calls itself for each.
@@ -26,11 +28,15 @@ var errDocument = errors.New("not a JSON document, or more than one")
 // Unmarshal reads data into the value that to points to, which is undefined after an error.
 // See decision D103.
 func Unmarshal(data []byte, to any) error {
-	text := string(data)
-	if !utf8.ValidString(text) {
+	return Own(bytes.Clone(data), to)
+}
+
+// Own is Unmarshal of data that nobody changes any more: the value shares its memory.
+func Own(data []byte, to any) error {
+	if !utf8.Valid(data) {
 		return errors.New("not UTF-8") // encoding/json replaces the rest, so that readers would differ
 	}
-	return Raw(text).Unmarshal(to)
+	return Raw(unsafe.String(unsafe.SliceData(data), len(data))).into(to, true)
 }
 
 // Raw is a value of a document that has been read, as it stands there. It shares the document's memory, which a
@@ -38,8 +44,10 @@ func Unmarshal(data []byte, to any) error {
 type Raw string
 
 // Unmarshal reads the value as the function does.
-func (r Raw) Unmarshal(to any) error {
-	d := decoder{data: string(r), deepest: maxDepth, fields: map[reflect.Type][]field{}}
+func (r Raw) Unmarshal(to any) error { return r.into(to, false) }
+
+func (r Raw) into(to any, owns bool) error {
+	d := decoder{data: string(r), deepest: maxDepth, owns: owns, fields: map[reflect.Type][]field{}}
 	d.value(reflect.ValueOf(to).Elem())
 	if d.next(); d.at < len(d.data) {
 		d.malformed()
@@ -54,16 +62,28 @@ type decoder struct {
 	at   int    // at most the length of data
 	deep int    // lists and objects around the place
 	err  error
-	// deepest bounds deep.
-	deepest int
+	// deepest bounds deep, and heaviest the sum of the lengths of all lists and objects, in bytes; 0 is no bound.
+	deepest          int
+	weight, heaviest int
+	// owns is true where the bytes of the value share the memory of data as well.
+	owns bool
 	// fields are the names of the fields of each struct that was met.
 	fields map[reflect.Type][]field
 }
 
-// field is a member of an object: its name, and the way to the field of the struct.
+// field is a member of an object: its name, and the index of the field of the struct; of an embedded struct the field
+// there.
 type field struct {
-	name string
-	way  []int
+	name  string
+	index int
+	inner *field
+}
+
+func (f *field) of(v reflect.Value) reflect.Value {
+	for ; f != nil; f = f.inner {
+		v = v.Field(f.index)
+	}
+	return v
 }
 
 func (d *decoder) refuse(format string, args ...any) {
@@ -80,7 +100,12 @@ func (d *decoder) value(v reflect.Value) {
 	first := d.next()
 	switch t := v.Type(); {
 	case t.Kind() == reflect.Slice && t.Elem() == reflect.TypeFor[byte](): // json.RawMessage, whatever that is called
-		v.SetBytes([]byte(d.raw()))
+		raw := d.raw()
+		if d.owns {
+			v.SetBytes(unsafe.Slice(unsafe.StringData(raw), len(raw)))
+			break
+		}
+		v.SetBytes([]byte(raw))
 	case t == reflect.TypeFor[Raw]():
 		v.SetString(d.raw())
 	case first == 'n':
@@ -126,7 +151,7 @@ func (d *decoder) object(v reflect.Value) {
 			d.refuse("%q twice", name)
 		default:
 			seen[i] = true
-			d.value(v.FieldByIndex(fields[i].way))
+			d.value(fields[i].of(v))
 		}
 	})
 }
@@ -140,10 +165,10 @@ func fieldsOf(t reflect.Type) []field {
 		case name == "-":
 		case name == "" && f.Anonymous:
 			for _, inner := range fieldsOf(f.Type) {
-				out = append(out, field{inner.name, append([]int{i}, inner.way...)})
+				out = append(out, field{inner.name, i, &inner})
 			}
 		default:
-			out = append(out, field{name, f.Index})
+			out = append(out, field{name, i, nil})
 		}
 	}
 	return out
@@ -167,7 +192,7 @@ func (d *decoder) list(v reflect.Value) {
 	d.each(func() {
 		n := v.Len()
 		if n == v.Cap() {
-			v.Grow(4) // of zeros; by half at least, if it is long
+			v.Grow(4 + 3*n) // of zeros: each size that was not asked for before takes two pages of memory
 		}
 		v.SetLen(n + 1)
 		d.value(v.Index(n))

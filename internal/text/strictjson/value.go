@@ -8,11 +8,16 @@ import (
 	"unsafe"
 )
 
-// maxValues bounds the nesting in documents that are read as values. Each list and object is read once for every one
-// around it.
-const maxValues = 256
+// The bounds of documents that are read as values: the nesting, and the lengths of all lists and objects together, in
+// bytes and in lengths of the document. Each list and object is read once for every one around it, so that a long text
+// that is nested deep takes as long as many of its length.
+const (
+	maxValues  = 256
+	maxWeight  = 64 << 20
+	maxWeights = 8
+)
 
-// ErrDeep is the error about a document with more lists and objects in each other than any has.
+// ErrDeep is the error about a document with more lists and objects in each other than any of its length has.
 var ErrDeep = errors.New("too many lists and objects in each other")
 
 // Type is the type of a value. It is Null also where there is no value.
@@ -41,7 +46,7 @@ type Value struct {
 
 // Parse reads a text that is one JSON document. Names may stand twice, and the text need not be UTF-8.
 func Parse(text string) (Value, error) {
-	d := decoder{data: text, deepest: maxValues}
+	d := decoder{data: text, deepest: maxValues, heaviest: maxWeight + maxWeights*len(text)}
 	d.pass()
 	if d.next(); d.at < len(d.data) {
 		d.malformed()
@@ -50,7 +55,7 @@ func Parse(text string) (Value, error) {
 	case d.err == nil:
 		d.at = 0
 		return d.here(), nil
-	case d.deep > d.deepest && json.Valid([]byte(text)):
+	case (d.deep > d.deepest || d.weight > d.heaviest) && json.Valid([]byte(text)):
 		return Value{}, ErrDeep
 	}
 	return Value{}, errDocument

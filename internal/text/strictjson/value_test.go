@@ -36,6 +36,27 @@ func TestValue(t *testing.T) {
 	}
 }
 
+// TestWeight: a long text in many lists is refused at once: every reader of a list read all of it again, for seconds. A
+// short text may be nested as deep, and a long one lie in as many lists as messages have.
+func TestWeight(t *testing.T) {
+	for _, c := range []struct {
+		deep, long int
+		want       error
+	}{
+		{250, 14 << 20, strictjson.ErrDeep}, {20, 15 << 20, strictjson.ErrDeep}, {250, 1 << 20, strictjson.ErrDeep},
+		{250, 200 << 10, nil}, {8, 15 << 20, nil}, {1, 15 << 20, nil},
+	} {
+		for _, list := range []string{"[]", `{"a":}`} {
+			open, shut := list[:len(list)-1], list[len(list)-1:]
+			long := `"` + strings.Repeat("x", c.long) + `"`
+			_, err := strictjson.Parse(strings.Repeat(open, c.deep) + long + strings.Repeat(shut, c.deep))
+			if !errors.Is(err, c.want) {
+				t.Errorf("%d bytes in %d of %s: %v, want %v", c.long, c.deep, list, err, c.want)
+			}
+		}
+	}
+}
+
 // TestHeader: members are found also in a document that is cut off, and in no text of another kind.
 func TestHeader(t *testing.T) {
 	for text, want := range map[string]string{

@@ -67,29 +67,35 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestStartIsRefused: a rule that denies .env does not deny .ENV where both are one file.
-// Cause: the supervisor judges a file by the name that it was looked up by.
+// TestStartIsRefused: a rule that denies .env, by its path or by its name, does not deny .ENV where both are one file.
+// Cause: the supervisor judges a file by the name that it was looked up by, and of rules by name no directory was tried.
 func TestStartIsRefused(t *testing.T) {
 	if start.ABI() < 1 || !start.ThisHost().Supervises {
 		t.Skip("needs a supervisor")
 	}
 	at := fold(t)
-	tool := ir.NewTool("t")
-	tool.FS = []ir.FSRule{{Written: ".", At: ir.In(""), Caps: ir.All}, {Written: ".env", At: ir.In(".env")}}
-	tool.Command = &ir.Command{Program: "true"}
-	out, err := landlock.Backend{}.Compile(tool, backends.Target{
-		Form: backends.Resolved, Facts: ir.Facts{Bindings: &ir.Bindings{Workspace: at, Home: t.TempDir()}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := landlock.Parse(out.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = start.Start(start.Request{Spec: spec, Messages: io.Discard})
-	var e *start.Error
-	if !errors.As(err, &e) || len(e.Unmet) != 1 || e.Unmet[0].Name != ir.GapFSNames {
-		t.Errorf("got %v", err)
+	for what, rule := range map[string]ir.FSRule{
+		"a path":         {Written: ".env", At: ir.In(".env")},
+		"a name":         {Written: ".", At: ir.In(""), Names: []string{".env"}},
+		"a name, opened": {Written: ".", At: ir.In(""), Names: []string{".env"}, Caps: ir.Caps(ir.Read)},
+	} {
+		tool := ir.NewTool("t")
+		tool.FS = []ir.FSRule{{Written: ".", At: ir.In(""), Caps: ir.All}, rule}
+		tool.Command = &ir.Command{Program: "true"}
+		out, err := landlock.Backend{}.Compile(tool, backends.Target{
+			Form: backends.Resolved, Facts: ir.Facts{Bindings: &ir.Bindings{Workspace: at, Home: t.TempDir()}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, err := landlock.Parse(out.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = start.Start(start.Request{Spec: spec, Messages: io.Discard})
+		var e *start.Error
+		if !errors.As(err, &e) || len(e.Unmet) != 1 || e.Unmet[0].Name != ir.GapFSNames {
+			t.Errorf("%s: got %v", what, err)
+		}
 	}
 }

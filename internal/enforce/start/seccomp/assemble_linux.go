@@ -165,6 +165,9 @@ func (t *tests) add(names []string, when []landlock.Condition, action func(nr ui
 			*t = append(*t, make(tests, more)...)
 		}
 		own := &(*t)[nr]
+		if *own == nil {
+			*own = make([]unix.SockFilter, 0, len(body)+2) // with the answer behind them
+		}
 		if *own = append(append(*own, body...), act); len(*own) > maxTests {
 			return fmt.Errorf("the filter has too many conditions on %s", name)
 		}

@@ -70,8 +70,10 @@ func (t Terms) blocks(s *landlock.Spec) []landlock.Block {
 		out = append(out, landlock.Network()...)
 	}
 	always := landlock.Always()
-	if t.Supervised && s.Supervision.Answers(landlock.Objects) {
-		always = slices.DeleteFunc(always, func(b landlock.Block) bool { return b.Group == landlock.Objects })
+	if t.Supervised {
+		always = slices.DeleteFunc(always, func(b landlock.Block) bool {
+			return (b.Group == landlock.Objects || b.Group == landlock.Queues) && s.Supervision.Answers(b.Group)
+		})
 	}
 	return append(always, out...)
 }

@@ -1,0 +1,5 @@
+//go:build !accessc_noegress && (linux || darwin)
+
+package first
+
+const proxyless = false

@@ -1,0 +1,4 @@
+// Command nothing starts and exits: what any program of Go costs.
+package main
+
+func main() {}
