@@ -17,6 +17,7 @@ type program struct{ name, source string }
 // programs are all of them; the first has the manual page and the completions, and is what npx and the image start.
 var programs = []program{
 	{"accessc", "./cmd/accessc"},
+	{"accessc-exec", "./cmd/accessc-exec"},
 }
 
 const (

@@ -31,7 +31,7 @@ get() {
 get checksums.txt
 found=$(digest <"$dir/checksums.txt")
 [ "$found" = "$CHECKSUMS" ] || fail "checksums.txt of the release has the SHA-256 $found, not that of the input checksums"
-archive=accessc_${version}_${os}_$arch.tar.gz
+archive=accessc-$version-$os-$arch.tar.gz
 want=$(awk -v name="$archive" '$2 == name || $2 == "*" name { print $1 }' "$dir/checksums.txt")
 [ -n "$want" ] || fail "checksums.txt has no $archive"
 get "$archive"

@@ -24,7 +24,7 @@ var onMistakes = []string{
 	"hook install codex --project", "+hook uninstall codex", "+hook print codex", "+hook doctor codex",
 	"mcp --server t", "acp no-such", "adopt none.json", "import none.json", "decide ls", "+serve --stdio",
 	"oci --bundle . t", "+schema", "+completion bash", "+man", "+help", "+version", "hook install copilot",
-	"hook install gemini", "hook install cursor", "hook install opencode", "hook install windsurf",
+	"hook install gemini", "+fmt --check", "+lsp", "hook install cursor", "hook install opencode", "hook install windsurf",
 }
 
 // TestMistakenPolicies: no command panics, is silent or succeeds where the policy that it needs has mistakes.

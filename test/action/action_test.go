@@ -272,7 +272,7 @@ func newRequest(t *testing.T) *request {
 	if err := testbuild.WriteFile(r.program, packed.program, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r.archive = "accessc_1.2.3_" + runtime.GOOS + "_" + runtime.GOARCH + ".tar.gz"
+	r.archive = "accessc-1.2.3-" + runtime.GOOS + "-" + runtime.GOARCH + ".tar.gz" // docs/install.md
 	sums := fmt.Appendf(nil, "%x  %s\n%x  other.tar.gz\n", sha256.Sum256(packed.archive), r.archive, sha256.Sum256(nil))
 	r.hub = &hub{files: map[string][]byte{r.archive: packed.archive, "checksums.txt": sums}}
 	r.env = append(os.Environ(), "GITHUB_ACTION_PATH="+root(t), "GITHUB_WORKSPACE="+r.clone, "RUNNER_TEMP="+dir,

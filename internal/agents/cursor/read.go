@@ -245,7 +245,8 @@ func (c *reader) files() {
 	kept := c.everywhere(roots, neverWritten, "Cursor lets no command write it")
 	hidden := c.hide(roots, "Cursor's own list of ignored files")
 	for _, i := range c.model.Ignored {
-		hidden = append(hidden, c.t.Ignore(path.Join(i.Dir, ".cursorignore"), i.Dir, i.Text, roots)...)
+		file := strings.TrimPrefix(path.Join(i.Dir, ".cursorignore"), c.t.Host.Dir+"/")
+		hidden = append(hidden, c.t.Ignore(file, i.Dir, i.Text, roots)...)
 	}
 	c.t.Files(slices.Concat(writes, closed, kept, hidden), func(abs string) importer.Access {
 		read := importer.Deepest(hidden, abs) < 0

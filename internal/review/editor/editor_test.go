@@ -369,7 +369,7 @@ func TestSession(t *testing.T) {
 
 	// The other layer, unsaved, has a mistake, and the tool of this one; then it is closed.
 	c.open(other, more)
-	c.replace(other, 2, more+"[tools.edit]\nrisk = 1\n")
+	c.replace(other, 2, more+"[tools.edit]\ncolor = 1\n")
 	if got := c.settled(other); len(got.Diagnostics) != 1 || got.Diagnostics[0].Range.Start != (at{4, 0}) {
 		t.Errorf("%+v", got)
 	}
@@ -420,7 +420,7 @@ func TestCompletion(t *testing.T) {
 	version := 1
 	for tail, want := range map[string]string{
 		"[tools.":                                                    "edit other",
-		"[[tools.edit.access.fs]]\nre":                               "read",
+		"[[tools.edit.access.fs]]\nre":                               "read remove",
 		"[[tools.edit.access.fs]]\nread = t":                         "true",
 		"[tools.edit.access]\nextends = [\"preset:rus":               "preset:rust",
 		"[tools.edit.access]\nnet = [\n  # é\n  { host = 'x]{', sch": "scheme",
