@@ -17,6 +17,7 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // TestProcesses plays attacks on processes, programs, the network, limits and the host.
@@ -143,12 +144,48 @@ func procShare(p *procPlace) {
 		}
 		os.Remove(name)
 	})
+	p.must(p.queue(p.values["mq"], syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL))
+	p.t.Cleanup(func() {
+		if err := p.queue(p.values["mq"], syscall.O_RDWR); err != nil {
+			p.t.Errorf("a queue of another: %v", err)
+		}
+		unlinkQueue(p.values["mq"])
+		if unlinkQueue("left") == nil {
+			p.t.Error("LEAK left a POSIX queue behind")
+		}
+	})
 	id, _, errno := syscall.Syscall(syscall.SYS_SHMGET, uintptr(key), 4096, 0o1666)
 	if errno != 0 {
 		p.t.Logf("no System V memory: %v", errno)
 		return
 	}
 	p.t.Cleanup(func() { syscall.Syscall(syscall.SYS_SHMCTL, id, 0, 0) })
+}
+
+// queue opens a POSIX message queue, and gives it to the user of the place.
+func (p *procPlace) queue(name string, flags int) error {
+	text, err := syscall.BytePtrFromString(name)
+	if err != nil {
+		return err
+	}
+	fd, _, errno := syscall.Syscall6(syscall.SYS_MQ_OPEN, uintptr(unsafe.Pointer(text)), uintptr(flags), 0o600, 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	defer syscall.Close(int(fd))
+	return syscall.Fchown(int(fd), p.uid, p.uid)
+}
+
+// unlinkQueue removes a POSIX message queue.
+func unlinkQueue(name string) error {
+	text, err := syscall.BytePtrFromString(name)
+	if err != nil {
+		return err
+	}
+	if _, _, errno := syscall.Syscall(syscall.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(text)), 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // procOnTerminal starts accessc as the leader of a session with a terminal.

@@ -251,7 +251,8 @@ static void ipc(int argc, char **argv) {
 	if (semget(key, 0, 0) >= 0) leak("semget of another's semaphores");
 	if ((id = semget(key + 1000, 1, IPC_CREAT | 0600)) >= 0 && semctl(id, 0, IPC_RMID)) leak("left semaphores behind");
 	if (syscall(SYS_mq_open, argv[1], O_RDWR) >= 0) leak("mq_open of another's queue");
-	if (syscall(SYS_mq_open, "left", O_RDWR | O_CREAT, 0600, 0) >= 0) leak("left a POSIX queue behind");
+	// The host looks for it afterwards.
+	if (syscall(SYS_mq_open, "left", O_RDWR | O_CREAT, 0600, 0) >= 0) control("a queue of its own");
 	if (!syscall(SYS_mq_unlink, argv[1])) leak("mq_unlink of another's queue");
 	char name[128], bytes[64];
 	snprintf(name, sizeof name, "/dev/shm/%s", argv[2]);
