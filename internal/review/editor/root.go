@@ -203,12 +203,6 @@ func (r *root) paths() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// reads reports whether a file is a layer.
-func (r *root) reads(path string) bool {
-	_, typed := r.typed.texts[path]
-	return typed
-}
-
 // shown are the findings of a file: those of the text as it is, and those of the last check that are about bytes which
 // are still there.
 func (r *root) shown(path string, now []byte) diag.List {
