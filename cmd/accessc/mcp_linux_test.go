@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/scripts"
 )
 
 // proxied is accessc mcp with a server, in a workspace of its own.
@@ -121,7 +122,7 @@ func TestProxyStaysSmall(t *testing.T) {
 	}
 	t.Logf("%d messages; the proxy had at most %d MiB", calls, most>>10)
 	limit := 200 << 10
-	if raced {
+	if scripts.Raced {
 		limit *= 4 // the detector's own
 	}
 	if most > limit {

@@ -21,6 +21,7 @@ import (
 	"github.com/accessc/accessc/test/await"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/irtest/epoch"
+	"github.com/accessc/accessc/test/scripts"
 	"github.com/accessc/accessc/test/testbuild"
 )
 
@@ -394,7 +395,7 @@ func TestServeUnprivileged(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestServe(Starts|Refuses|Limits|ManyRuns|Ends|Socket|Reads|Descriptors|FromTool|Asks)$", "-test.v")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir, leanVariable+"="+dir+"/accessc")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir, scripts.ProgramVariable+"="+dir+"/accessc")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.Count(string(out), "--- PASS: TestServe") < 10 {

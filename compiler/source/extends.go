@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -17,14 +16,16 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Bounds of a run over all layers. Real configurations are smaller by orders of magnitude.
+// Bounds of a run over all layers. Real configurations are smaller by orders of magnitude. None is a time: a result is the
+// same on every machine.
 const (
 	maxLayers   = 1000
 	maxDepth    = 32       // files that extend each other in a chain
 	maxText     = 64 << 20 // bytes of all layers
 	maxNames    = 100_000  // names that are looked at for globs
-	maxTime     = 10 * time.Second
-	maxPatterns = 256 // that the braces of an entry stand for
+	maxWork     = 1 << 32  // comparisons of bytes, at most, of patterns with names: seconds
+	maxEntry    = 1 << 16  // bytes of an entry
+	maxPatterns = 256      // that the braces of an entry stand for
 )
 
 // Preset begins the entries of extends that name no file but a preset, for the tools of the file.
@@ -33,8 +34,7 @@ const Preset = "preset:"
 
 // reads counts against the bounds.
 type reads struct {
-	layers, names, bytes int
-	until                time.Time
+	layers, names, bytes, work int
 }
 
 // exceeded names the bound that is reached, empty if none is.
@@ -46,8 +46,8 @@ func (r *reads) exceeded() string {
 		return fmt.Sprintf("found more than %d bytes in all layers", maxText)
 	case r.names > maxNames:
 		return fmt.Sprintf("the patterns lead to more than %d names", maxNames)
-	case time.Now().After(r.until):
-		return fmt.Sprintf("reading took longer than %v", maxTime)
+	case r.work > maxWork:
+		return fmt.Sprintf("comparing names with the patterns takes more than %d steps", maxWork)
 	default:
 		return ""
 	}
@@ -83,6 +83,9 @@ func (l *loader) expand(kind ir.Layer, f *File, item *Value, at string) []string
 		}
 		l.diags.Add(d)
 		return nil
+	}
+	if len(item.Text) > maxEntry {
+		return report(diag.ExtendsTooMuch, fmt.Sprintf("found an entry of more than %d bytes", maxEntry))
 	}
 	patterns, err := braces(filepath.ToSlash(item.Text))
 	switch {
@@ -214,7 +217,7 @@ func (p Pattern) Inside(dir string) []string {
 	if err != nil || rel != "." && !filepath.IsLocal(rel) {
 		return nil
 	}
-	w := walk{parts: p.Parts}
+	w := walk{reads: &reads{}, parts: p.Parts}
 	states := w.closure([]int{0})
 	if rel != "." {
 		for _, name := range strings.Split(filepath.ToSlash(rel), "/") {
@@ -295,8 +298,11 @@ func (w *walk) step(name string, states []int) []int {
 		case s == len(w.parts):
 		case w.parts[s] == "**":
 			next = add(next, s)
-		case doublestar.MatchUnvalidated(w.parts[s], name):
-			next = add(next, s+1)
+		default:
+			w.reads.work += len(w.parts[s]) * len(name) // the match returns to its last star for each byte of the name
+			if doublestar.MatchUnvalidated(w.parts[s], name) {
+				next = add(next, s+1)
+			}
 		}
 	}
 	return w.closure(next)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/text/oserr"
@@ -97,7 +96,7 @@ func Load(req Request) (Set, diag.List) {
 	}
 	disk, closed, err := onDisk(host, req.Root)
 	defer closed()
-	l := loader{req: req, host: host, set: Set{Files: Files{}}, merged: map[merged]bool{}, disk: disk, reads: reads{until: time.Now().Add(maxTime)}}
+	l := loader{req: req, host: host, set: Set{Files: Files{}}, merged: map[merged]bool{}, disk: disk}
 	if err != nil && req.Tree != nil {
 		l.disk, err = workspace{req.Root, req.Tree}, nil // a directory that the disk does not have
 	}

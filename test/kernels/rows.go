@@ -44,12 +44,7 @@ var everyday = []string{"none", "off", "1", "2", "3", "4", "6", "newest"}
 // documents are tests that need the whole repository, or more of a system than a guest
 // has, and whose answers are those of one kernel or of none.
 const documents = "^(TestConsole|TestExamples|TestCloseOthers|TestProfileCanary|TestSupervisedOn)$|" +
-	"^TestScripts$/^(approvals|canstream|idle|mount|sensitive|test|workday|" + compiling + ")$|"
-
-// compiling are scripts that start no tool and ask the kernel nothing: their answers are the same everywhere, and
-// in an emulator they take more than half of the time of all scripts.
-const compiling = "badinput|build|decide|diff.*|extends|fleet|hookc.*|hookgemini|hookopencode|hooksession|hooksettings|hookundo|hookvisible|" +
-	"hookwindsurf|html|import.*|init|may|monorepo|narrow|oci|parity|verify|who"
+	"^TestScripts$/^(approvals|mount|sensitive|test|workday)$|"
 
 // skips is a pattern of the tests that do not fit a row: those that ask the kernel for its
 // enforcement where there is no Landlock, the scripts whose answers are those of kernels that
@@ -57,9 +52,9 @@ const compiling = "badinput|build|decide|diff.*|extends|fleet|hookc.*|hookgemini
 func (r row) skips() string {
 	switch {
 	case r.abi < 1:
-		return documents + "^(TestKernel|TestKernelUnprivileged|TestDescriptorsAreClosed)$|^TestScripts$/^(explain|network|old)$"
+		return documents + "^(TestKernel|TestKernelUnprivileged|TestDescriptorsAreClosed)$|^TestScripts$/^old$"
 	case r.abi < signals:
-		return documents + "^TestSwap$|^TestScripts$/^(apart|artifact|check|exec|explain|homelist|network|older|ownprogram|place|programs|record|report|spawn|supervised|trace|without|" + waiting + ")$"
+		return documents + "^TestSwap$|^TestScripts$/^(apart|artifact|check|exec|homelist|older|ownprogram|place|programs|record|report|spawn|supervised|trace|without|" + waiting + ")$"
 	default:
 		return documents + "^TestScripts$/^(old|without|" + waiting + ")$"
 	}

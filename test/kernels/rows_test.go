@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,37 +68,6 @@ func TestRowsSkipOnly(t *testing.T) {
 		}
 		if r.abi >= signals && skips != documents+"^TestScripts$/^(old|without|"+waiting+")$" {
 			t.Errorf("%s skips %s", r.name, skips)
-		}
-	}
-}
-
-// TestCompilingStartsNothing: the scripts that every row leaves out since they ask the kernel nothing exist, and
-// start no tool.
-func TestCompilingStartsNothing(t *testing.T) {
-	starts := regexp.MustCompile(`(?m)^([^#\-].*)?accessc( -C \S+)? (acp|doctor|exec|mcp|serve)( |$)|--enforceable|--system`)
-	output := regexp.MustCompile(`(?m)^(! )?(stdout|stderr) .*$`) // what commands print, which may name others
-	files, err := filepath.Glob("../../cmd/accessc/testdata/script/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for one := range strings.SplitSeq(compiling, "|") {
-		pattern, found := regexp.MustCompile("^"+one+`\.txt$`), false
-		for _, file := range files {
-			if !pattern.MatchString(filepath.Base(file)) {
-				continue
-			}
-			found = true
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			script, _, _ := bytes.Cut(data, []byte("\n-- "))
-			if start := starts.Find(output.ReplaceAll(script, nil)); start != nil {
-				t.Errorf("%s asks the kernel: %s", file, start)
-			}
-		}
-		if !found {
-			t.Errorf("no script is named %s", one)
 		}
 	}
 }
