@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	dirs := []string{"testdata/script"}
 	if testing.CoverMode() != "" {
-		dirs = append(dirs, "../../test/scripts/testdata")
+		dirs = append(dirs, "../../test/scripts/testdata", "../../test/scripts/work/testdata")
 	}
 	scripts.Run(t, dirs...)
 }

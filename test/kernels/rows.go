@@ -43,8 +43,7 @@ var everyday = []string{"none", "off", "1", "2", "3", "4", "6", "newest"}
 
 // documents are tests that need the whole repository, or more of a system than a guest
 // has, and whose answers are those of one kernel or of none.
-const documents = "^(TestConsole|TestExamples|TestCloseOthers|TestProfileCanary|TestSupervisedOn)$|" +
-	"^TestScripts$/^(approvals|mount|sensitive|test|workday)$|"
+const documents = "^(TestConsole|TestExamples|TestCloseOthers|TestProfileCanary|TestSupervisedOn)$|^TestScripts$/^mount$|"
 
 // skips is a pattern of the tests that do not fit a row: those that ask the kernel for its
 // enforcement where there is no Landlock, the scripts whose answers are those of kernels that
@@ -60,9 +59,8 @@ func (r row) skips() string {
 	}
 }
 
-// waiting are scripts that start many tools and wait for each other: in an emulator they take longer than
-// their limits.
-const waiting = "ask|grants|initbuild|learn|learnbuild"
+// waiting is a script that starts many tools, which wait for each other: in an emulator it takes longer than its limits.
+const waiting = "ask"
 
 // signals is the first interface that keeps a tool from signalling others.
 const signals = 6

@@ -126,7 +126,10 @@ func params(t *testing.T, dir string) testscript.Params {
 			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "run"))
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
-			examples, err := filepath.Abs("../../examples") // the packages of scripts lie two deep
+			examples, err := filepath.Abs("../../examples")
+			if _, none := os.Stat(examples); none != nil { // of a package one deeper
+				examples, err = filepath.Abs("../../../examples")
+			}
 			env.Setenv("EXAMPLES", examples)
 			env.Values[testOf{}] = t
 			return err
