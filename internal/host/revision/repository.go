@@ -11,6 +11,12 @@ import (
 // ErrNone says that a directory is in no repository.
 var ErrNone = errors.New("not a git repository")
 
+// ErrNoGit means that no program can be asked.
+var ErrNoGit = errors.New("git is not installed")
+
+// ErrUnknown means that a name is no revision of the repository, which has all of its history.
+var ErrUnknown = errors.New("git knows no such commit")
+
 // Repository is the git repository that a directory lies in.
 type Repository struct {
 	// Top is the canonical path of the work tree; empty in a bare repository.
@@ -98,7 +104,7 @@ func (r *Repository) program() (string, error) {
 			}
 		}
 	}
-	return "", errors.New("git is not installed")
+	return "", ErrNoGit
 }
 
 func within(path, dir string) bool {

@@ -74,7 +74,7 @@ func (r *Repository) Open(revision string) (*Tree, error) {
 // commit turns a name into the id of a commit.
 func (r *Repository) commit(ctx context.Context, git, revision string) (string, error) {
 	if strings.ContainsAny(revision, "\x00\n\r") {
-		return "", errors.New("git knows no such commit")
+		return "", ErrUnknown
 	}
 	id, err := r.ask(ctx, git, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	var status *exec.ExitError
@@ -86,7 +86,7 @@ func (r *Repository) commit(ctx context.Context, git, revision string) (string, 
 			return "", errors.New("git knows no such commit, and this clone is shallow: " +
 				"run git fetch --unshallow, or check out with fetch-depth: 0")
 		}
-		return "", errors.New("git knows no such commit")
+		return "", ErrUnknown
 	default:
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/host/config"
@@ -30,6 +31,9 @@ func (r Reader) Read(name string) (*Side, error) {
 	switch {
 	case name == "":
 		return r.at("", nil)
+	case err == nil && r.mayBeRevision(name):
+		return nil, usage.Errorf("%s is a file, and may be a revision of this repository: write ./%s for the file, or the full "+
+			"name of the revision, such as refs/heads/main", name, name)
 	case err == nil && info.IsDir():
 		return r.at(name, nil)
 	case err == nil:
@@ -55,6 +59,23 @@ func (r Reader) Read(name string) (*Side, error) {
 		fmt.Fprint(r.Notes, cannot)
 	}
 	return found, err
+}
+
+// mayBeRevision reports whether a file has a name by which the user may mean a revision. Whoever proposes a change adds
+// files as he likes: one called like the branch before it would be compared with itself.
+func (r Reader) mayBeRevision(name string) bool {
+	if first, _, _ := strings.Cut(filepath.ToSlash(name), "/"); first == "." || first == ".." || filepath.IsAbs(name) {
+		return false
+	}
+	root, err := r.Config.Root()
+	if err != nil {
+		return false
+	}
+	tree, err := Open(root, name)
+	if err == nil {
+		tree.Close()
+	}
+	return !errors.Is(err, revision.ErrNone) && !errors.Is(err, revision.ErrNoGit) && !errors.Is(err, revision.ErrUnknown)
 }
 
 // Open reads the workspace as it is in a revision.
