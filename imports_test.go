@@ -35,6 +35,7 @@ var rooms = []string{
 	"compiler",
 	"internal/files",
 	"ruleset",
+	"proof",
 	"backends",
 	"ir",
 	"internal/text",

@@ -1,0 +1,341 @@
+package check
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// landlockModel is the model of Linux: landlock(7), and the supervisor behind seccomp.
+var landlockModel = Model{
+	Platform: "linux",
+	Assumes: "a Landlock ruleset permits on a file what it grants on the file or a directory above, as each level of " +
+		"landlock(7) handles rights; a seccomp filter fails or hands over the listed calls; the loader grants rights on " +
+		"the entries that a directory has at the start, and what is named exists then; a supervisor decides the calls " +
+		"that it judges by the policy, and other calls are the kernel's",
+	Read: readLandlock,
+}
+
+type landlockDoc struct {
+	Format      string          `json:"format"`
+	Version     int             `json:"format_version"`
+	Form        string          `json:"form"`
+	Tool        string          `json:"tool"`
+	Command     json.RawMessage `json:"command"`
+	Workspace   string          `json:"workspace"`
+	Home        string          `json:"home"`
+	Environment []envRule       `json:"environment"`
+	Limits      []limit         `json:"limits"`
+	Needs       []Row           `json:"needs"`
+	Accept      []string        `json:"accept"`
+	Context     string          `json:"context"`
+	Levels      []struct {
+		ABI    int      `json:"abi"`
+		FS     []string `json:"fs"`
+		Net    []string `json:"net"`
+		Scoped []string `json:"scoped"`
+	} `json:"levels"`
+	Paths    []landlockPath `json:"paths"`
+	Programs []struct {
+		Name string `json:"name"`
+		File string `json:"file"`
+	} `json:"programs"`
+	Ports []struct {
+		Port   uint16   `json:"port"`
+		Access []string `json:"access"`
+		Cell   string   `json:"cell"`
+	} `json:"ports"`
+	Calls       int     `json:"calls"`
+	Filter      []calls `json:"filter"`
+	Supervision *struct {
+		Gaps   []string `json:"gaps"`
+		Judges struct {
+			Reads   bool `json:"reads"`
+			Lists   bool `json:"lists"`
+			Updates bool `json:"updates"`
+			Names   bool `json:"names"`
+			Starts  bool `json:"starts"`
+		} `json:"judges"`
+		Paths    []landlockPath  `json:"paths"`
+		Replaces []string        `json:"replaces"`
+		Filter   []calls         `json:"filter"`
+		Traps    []calls         `json:"traps"`
+		Connect  []string        `json:"connect"`
+		Egress   bool            `json:"egress"`
+		Listen   bool            `json:"listen"`
+		Judged   json.RawMessage `json:"judged"`
+	} `json:"supervision"`
+}
+
+type landlockPath struct {
+	Path    string   `json:"path"`
+	Access  []string `json:"access"`
+	Entries *struct {
+		Except []string `json:"except"`
+	} `json:"entries"`
+	Image bool `json:"image"`
+}
+
+// calls are system calls that a filter fails or hands over, where all conditions are true.
+type calls struct {
+	Group    string   `json:"group"`
+	Errno    string   `json:"errno"`
+	Syscalls []string `json:"syscalls"`
+	When     []struct {
+		Arg     int      `json:"arg"`
+		Mask    uint32   `json:"mask"`
+		In      []string `json:"in"`
+		NotIn   []string `json:"not_in"`
+		AnyBit  []string `json:"any_bit"`
+		NonZero bool     `json:"nonzero"`
+	} `json:"when"`
+	From int `json:"from_abi"`
+	To   int `json:"to_abi"`
+}
+
+// landlockRights are the rights on files, in the order of their bits. fileRights reach files, the others directories.
+var landlockRights = []string{"execute", "write_file", "read_file", "read_dir", "remove_dir", "remove_file", "make_char",
+	"make_dir", "make_reg", "make_sock", "make_fifo", "make_block", "make_sym", "refer", "truncate", "ioctl_dev",
+	"resolve_unix"}
+
+func rightsOf(names ...string) (out uint32) {
+	for _, n := range names {
+		if i := slices.Index(landlockRights, n); i >= 0 {
+			out |= 1 << i
+		}
+	}
+	return out
+}
+
+// needed are the rights for an act: on the file itself, and on its directory.
+var needed = []struct {
+	act      Verdict
+	on, from uint32
+}{
+	{Read, rightsOf("read_file"), 0},
+	{List, rightsOf("read_dir"), 0},
+	{Write, rightsOf("write_file"), 0},
+	{Truncate, rightsOf("write_file", "truncate"), 0},
+	{Create, 0, rightsOf("make_reg")},
+	{Fill, 0, rightsOf("make_reg", "write_file")},
+	{Mkdir, 0, rightsOf("make_dir")},
+	{Symlink, 0, rightsOf("make_sym")},
+	{Fifo, 0, rightsOf("make_fifo")},
+	{Socket, 0, rightsOf("make_sock")},
+	{Delete, 0, rightsOf("remove_file")},
+	{Rmdir, 0, rightsOf("remove_dir")},
+	{Execute, rightsOf("execute", "read_file"), 0},
+}
+
+// landlockText is a text in force at its levels.
+type landlockText struct {
+	doc    landlockDoc
+	policy *Policy
+	levels []landlockLevel
+	grants [2]map[string][]landlockPath // by place: without the supervisor, and with it
+}
+
+type landlockLevel struct {
+	Level
+	handled uint32
+	filter  []calls
+	judged  Verdict // the acts that the supervisor decides and carries out
+	own     bool    // it sees every open, and has shared memory and standard descriptors for the tool
+}
+
+func readLandlock(text []byte, p *Policy) (Text, error) {
+	t := &landlockText{policy: p}
+	if err := strict(text, &t.doc); err != nil {
+		return nil, err
+	}
+	alone, supervised := t.doc.Paths, []landlockPath(nil)
+	if s := t.doc.Supervision; s != nil {
+		supervised = s.Paths
+	}
+	for i, list := range [][]landlockPath{alone, supervised} {
+		t.grants[i] = map[string][]landlockPath{}
+		for _, g := range list {
+			t.grants[i][g.Path] = append(t.grants[i][g.Path], g)
+		}
+	}
+	var handled uint32
+	for _, l := range t.doc.Levels {
+		handled |= rightsOf(l.FS...)
+		t.levels = append(t.levels, t.level(l.ABI, handled, false))
+		if t.doc.Supervision != nil {
+			t.levels = append(t.levels, t.level(l.ABI, handled, true))
+		}
+	}
+	return t, nil
+}
+
+// level is the text in force at an ABI.
+func (t *landlockText) level(abi int, handled uint32, supervised bool) landlockLevel {
+	s := t.doc.Supervision
+	l := landlockLevel{Level: Level{abi, abi, !supervised && s != nil}, handled: handled}
+	for _, b := range t.doc.Filter {
+		if !supervised || !slices.Contains(s.Replaces, b.Group) {
+			l.filter = append(l.filter, b)
+		}
+	}
+	if !supervised {
+		l.filter = inForce(l.filter, abi)
+		return l
+	}
+	l.filter = inForce(append(l.filter, s.Filter...), abi)
+	opens := trapped(s.Traps, "open", "openat", "openat2", "creat")
+	names := trapped(s.Traps, "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir")
+	if s.Judges.Reads && opens {
+		l.judged |= Read | List
+	}
+	if s.Judges.Updates && opens && trapped(s.Traps, "truncate") {
+		l.judged |= Write | Truncate
+	}
+	if s.Judges.Names && opens && names {
+		l.judged |= Create | Fill | Mkdir | Symlink | Fifo | Socket | Delete | Rmdir
+	}
+	if s.Judges.Lists && trapped(s.Traps, "open", "openat") {
+		l.judged |= List
+	}
+	if trapped(s.Traps, "chmod", "fchmodat", "utimensat", "setxattr") {
+		l.judged |= Metadata
+	}
+	if trapped(s.Traps, "connect") {
+		l.judged |= Dial
+	}
+	if trapped(s.Traps, "execve", "execveat") {
+		l.judged |= Execute
+	}
+	l.own = trapped(s.Traps, "open", "openat", "openat2", "creat")
+	return l
+}
+
+func inForce(list []calls, abi int) []calls {
+	return slices.DeleteFunc(list, func(b calls) bool { return abi < b.From || b.To != 0 && abi > b.To })
+}
+
+// trapped reports whether all of some calls are handed over.
+func trapped(list []calls, names ...string) bool {
+	return !slices.ContainsFunc(names, func(n string) bool {
+		return !slices.ContainsFunc(list, func(c calls) bool { return slices.Contains(c.Syscalls, n) })
+	})
+}
+
+// fails reports whether a call always fails, or where sometimes is set under some condition.
+func fails(list []calls, name string, sometimes bool) bool {
+	return slices.ContainsFunc(list, func(c calls) bool {
+		return slices.Contains(c.Syscalls, name) && (sometimes || len(c.When) == 0)
+	})
+}
+
+func (t *landlockText) Platform() string { return "linux" }
+func (t *landlockText) Acts() Verdict    { return 1<<acts - 1 }
+func (t *landlockText) Needs() []Row     { return t.doc.Needs }
+
+func (t *landlockText) Levels() []Level {
+	out := make([]Level, len(t.levels))
+	for i, l := range t.levels {
+		out[i] = l.Level
+	}
+	return out
+}
+
+func (t *landlockText) Mentions(k Kind) (out []string) {
+	if k != Files {
+		return nil
+	}
+	for _, grants := range t.grants {
+		for at, list := range grants {
+			out = append(out, at)
+			for _, g := range list {
+				if g.Entries != nil {
+					for _, name := range g.Entries.Except {
+						out = append(out, child(at, name))
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (t *landlockText) Answer(q Question) []Verdict {
+	if q.Kind != Files {
+		return nil
+	}
+	var rights, above [2][2]uint32 // by supervision, and by late
+	for i := range rights {
+		if i == 1 && t.doc.Supervision == nil {
+			break
+		}
+		for j, last := range []string{q.Target, q.To} {
+			rights[i][j] = t.rights(t.grants[i], q.Target, last)
+			if up, ok := parent(q.Target); ok {
+				if len(up) < len(last) {
+					last = up
+				}
+				above[i][j] = t.rights(t.grants[i], up, last)
+			}
+		}
+	}
+	policy := t.policy.Files(q.Target)
+	if policy&Read == 0 {
+		policy &^= Execute | Execute<<Late // a program is opened first, also by the supervisor
+	}
+	out := make([]Verdict, len(t.levels))
+	for i, l := range t.levels {
+		with := 0
+		if t.doc.Supervision != nil && !l.Alone {
+			with = 1
+		}
+		now, late := t.permits(l, rights[with][0], above[with][0]), t.permits(l, rights[with][1], above[with][1])
+		out[i] = now | late<<Late
+		judged := l.judged | l.judged<<Late
+		if (l.own || l.Alone) && (within(q.Target, "/dev/shm") || within(q.Target, "/dev/fd")) {
+			judged = 1<<(2*Late) - 1 // not the kernel's, and without a supervisor not there
+		}
+		out[i] = out[i]&^judged | policy&judged
+	}
+	return out
+}
+
+// rights are those that reach a place from grants on it and on the directories above that existed at the start: last is
+// the deepest that did.
+func (t *landlockText) rights(grants map[string][]landlockPath, place, last string) (out uint32) {
+	way := prefixes(place)
+	for i, at := range way {
+		if len(at) > len(last) {
+			break
+		}
+		for _, g := range grants[at] {
+			switch {
+			case g.Entries == nil:
+				out |= rightsOf(g.Access...)
+			case i+1 < len(way) && len(way[i+1]) <= len(last) && !slices.Contains(g.Entries.Except, base(way[i+1])):
+				out |= rightsOf(g.Access...)
+			}
+		}
+	}
+	return out
+}
+
+// permits are the acts that the kernel permits with rights on a file and on its directory.
+func (t *landlockText) permits(l landlockLevel, on, from uint32) (out Verdict) {
+	for _, n := range needed {
+		if n.on&l.handled&^on == 0 && n.from&l.handled&^from == 0 {
+			out |= n.act
+		}
+	}
+	if fails(l.filter, "truncate", false) {
+		out &^= Truncate
+	}
+	if !fails(l.filter, "chmod", false) {
+		out |= Metadata
+	}
+	if !fails(l.filter, "connect", false) {
+		out |= Dial
+	}
+	if t.doc.Programs != nil {
+		out &^= Execute // granted on the listed files
+	}
+	return out
+}
