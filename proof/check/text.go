@@ -97,4 +97,5 @@ type Model struct {
 }
 
 // models are the models by the name of the artifact's file.
-var models = map[string]Model{"landlock.json": landlockModel, "seatbelt.sb": seatbeltModel}
+var models = map[string]Model{"landlock.json": landlockModel, "seatbelt.sb": seatbeltModel,
+	"winjob.json": winjobModel}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt"
+	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/golden"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
@@ -24,7 +25,7 @@ type target struct {
 	platform ir.Platform
 }
 
-var profiles = target{seatbelt.Backend{}, ir.Darwin}
+var targets = []target{{seatbelt.Backend{}, ir.Darwin}, {winjob.Backend{}, ir.Windows}}
 
 // golden compiles the policies of the golden files for a target.
 func (x target) golden(t *testing.T, each func(name string, tool *ir.Tool)) {
@@ -245,7 +246,7 @@ func (j *judge) moves(places []string) (out []string) {
 
 // TestTextsOfGoldenPolicies asks the models about the texts of all golden policies.
 func TestTextsOfGoldenPolicies(t *testing.T) {
-	for _, x := range []target{profiles} {
+	for _, x := range targets {
 		asked := map[string]int{}
 		x.golden(t, func(name string, tool *ir.Tool) {
 			j, err := x.judge(tool, nil)
@@ -280,7 +281,7 @@ var odd = append(slices.Clone(irtest.Names), `q"t`, `b\s`, "#;", "a.b")
 
 // TestTextsOfRandomPolicies asks the models about texts of random policies.
 func TestTextsOfRandomPolicies(t *testing.T) {
-	for _, x := range []target{profiles} {
+	for _, x := range targets {
 		asked := map[string]int{}
 		irtest.Check(t, 2000, 1, func(t *rapid.T) {
 			tool := irtest.ToolByName(t, odd, 6)
