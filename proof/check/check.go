@@ -72,6 +72,15 @@ func hash(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
+// digest is the hash of a list as a certificate writes it.
+func digest(list any) string {
+	text, err := json.Marshal(list)
+	if err != nil {
+		return "unknown"
+	}
+	return hash(text)
+}
+
 func itoa(i int) string { return strconv.Itoa(i) }
 
 // within reports whether a place is another or lies below it.
@@ -118,16 +127,19 @@ type Subject struct {
 	File   string
 	Policy *Policy
 	Text   Text
-	names  map[string][]string // classes of names by their patterns
-	known  map[string]bool     // the places that policy or text mention, and those above
+
+	platform string
+	names    map[string][]string // classes of names by their patterns
+	known    map[string]bool     // the places that policy or text mention, and those above
 }
 
 // NewSubject reads an artifact. The models of all artifacts are in models.
 func NewSubject(t *Tool, file string, text []byte, a *Assumptions) (*Subject, error) {
-	s := &Subject{Tool: t, File: file, names: map[string][]string{}, known: map[string]bool{}}
-	platform := models[file].Platform
+	s := &Subject{
+		Tool: t, File: file, platform: models[file].Platform, names: map[string][]string{}, known: map[string]bool{},
+	}
 	var err error
-	if s.Policy, err = newPolicy(t.policy, a, platform); err != nil {
+	if s.Policy, err = newPolicy(t.policy, a, s.platform); err != nil {
 		return nil, err
 	}
 	if s.Text, err = models[file].Read(text, s.Policy); err != nil {

@@ -291,11 +291,24 @@ func (t *landlockText) Answer(q Question) []Verdict {
 		out[i] = now | late<<Late
 		judged := l.judged | l.judged<<Late
 		if (l.own || l.Alone) && (within(q.Target, "/dev/shm") || within(q.Target, "/dev/fd")) {
-			judged = 1<<(2*Late) - 1 // not the kernel's, and without a supervisor not there
+			judged = every // not the kernel's, and without a supervisor not there
+		}
+		if d := prefixes(q.Target); len(d) > 2 && d[1] == "/dev" && t.device(d[2]) {
+			if judged = every; len(d) == 3 { // a device has no names below
+				judged &^= (Read | Write) * (1 + 1<<Late) // and cannot be emptied
+			}
 		}
 		out[i] = out[i]&^judged | policy&judged
 	}
 	return out
+}
+
+// device reports whether a place is granted as what is no directory.
+func (t *landlockText) device(place string) bool {
+	list := t.grants[0][place]
+	return len(list) > 0 && !slices.ContainsFunc(list, func(g landlockPath) bool {
+		return rightsOf(g.Access...)&^rightsOf("execute", "write_file", "read_file", "truncate", "ioctl_dev", "resolve_unix") != 0
+	})
 }
 
 // rights are those that reach a place from grants on it and on the directories above that existed at the start: last is

@@ -1,6 +1,10 @@
 package check
 
-import "slices"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // Row is a row of a ledger, in a manifest or in the needs of a text.
 type Row struct {
@@ -21,4 +25,112 @@ type Row struct {
 func (r *Row) states(resource, rule, aspect, platform string, l Level) bool {
 	return r.Resource == resource && r.Platform == platform && r.From <= l.From && l.To <= r.To &&
 		slices.Contains(r.Rules, rule) && slices.Contains(r.Aspects, aspect)
+}
+
+// equal reports whether two reasons are the same row for the same cell.
+func (r Reason) equal(o Reason) bool {
+	return r.Resource == o.Resource && r.Rule == o.Rule && r.Aspect == o.Aspect && r.From == o.From && r.To == o.To &&
+		r.Is == o.Is && slices.Equal(r.Causes, o.Causes)
+}
+
+// group is a set of acts that a policy permits or refuses together, with the aspects of ledgers that are about them.
+type group struct {
+	acts    Verdict
+	aspects []string
+}
+
+var fileGroups = []group{
+	{Read | List, []string{"read"}},
+	{Create | Fill | Mkdir | Symlink | Fifo | Socket, []string{"create", "move"}},
+	{Write | Truncate, []string{"update"}},
+	{Delete | Rmdir, []string{"delete", "move"}},
+	{Execute, []string{"execute"}},
+	{Metadata, []string{"metadata"}},
+	{Dial, []string{"socket"}},
+}
+
+// Explain lists the rows of the ledger that state how the text's answers differ from the policy's verdict. Rule is the
+// rule that decides about acts at a place. The error names a difference that no row states.
+func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule func(place string, act Verdict) string) ([]Reason, error) {
+	var out []Reason
+	for i, l := range s.Text.Levels() {
+		for _, g := range fileGroups {
+			acts := g.acts & s.Text.Acts()
+			acts |= acts << Late
+			more, less := answers[i]&^policy&acts, policy&^answers[i]&acts
+			if s.known[q.Target] {
+				less &= 1<<Late - 1 // what is named is taken to exist at the start
+			}
+			if more|less == 0 {
+				continue
+			}
+			id, found := rule(q.Target, g.acts), false
+			if id == "base" && g.acts == Metadata && more == 0 {
+				continue // of devices, which belong to root
+			}
+			for _, aspect := range g.aspects {
+				r := s.row("fs", id, aspect, l)
+				if found = r != nil && (more == 0 || s.permits(r, l)) && (less == 0 || r.Is == "stricter" || r.Is == "supervised" && l.Alone); found {
+					reason := Reason{"fs", id, aspect, r.From, r.To, r.Is, r.Causes}
+					if !slices.ContainsFunc(out, reason.equal) {
+						out = append(out, reason)
+					}
+					break
+				}
+			}
+			if !found {
+				return nil, fmt.Errorf("at level %d%s the text permits %q more and %q less, and the ledger has no row of %s of %s for it",
+					l.From, map[bool]string{true: " without a supervisor"}[l.Alone], more, less, g.aspects[0], id)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Aspect, b.Aspect), cmp.Compare(a.From, b.From))
+	})
+	return out, nil
+}
+
+// permits reports whether a row says that more may be permitted than the policy does.
+func (s *Subject) permits(r *Row, l Level) bool {
+	switch r.Is {
+	case "weaker", "advisory", "none":
+		return true
+	case "supervised":
+		return l.Alone && r.Gap != ""
+	default:
+		return false
+	}
+}
+
+// row is the row of a cell, nil where the ledger has none for all of the level.
+func (s *Subject) row(resource, rule, aspect string, l Level) *Row {
+	for i := range s.Tool.Ledger {
+		if r := &s.Tool.Ledger[i]; r.states(resource, rule, aspect, s.platform, l) {
+			return r
+		}
+	}
+	return nil
+}
+
+// Unmet are the rows of the ledger that a loader must meet or have accepted, and that the text does not list among its
+// needs. A text without such a list has none.
+func (s *Subject) Unmet() (out []Row) {
+	needs := s.Text.Needs()
+	if needs == nil {
+		return nil
+	}
+	for _, r := range s.Tool.Ledger {
+		open := r.Is == "supervised" && r.Gap != "" || slices.Contains([]string{"weaker", "advisory", "none"}, r.Is)
+		if r.Platform != s.platform || !open || r.To == 0 && r.Platform == "linux" {
+			continue
+		}
+		like := func(n Row) bool {
+			return n.Resource == r.Resource && n.From == r.From && n.To == r.To && n.Is == r.Is && n.Gap == r.Gap &&
+				slices.Equal(n.Rules, r.Rules) && slices.Equal(n.Aspects, r.Aspects) && slices.Equal(n.Causes, r.Causes)
+		}
+		if !slices.ContainsFunc(needs, like) {
+			out = append(out, r)
+		}
+	}
+	return out
 }

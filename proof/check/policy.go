@@ -476,6 +476,9 @@ func (p *Policy) Files(place string) Verdict {
 			out |= acts
 		}
 	}
+	if c := p.doc.Commands; c != nil && !slices.ContainsFunc(c.Rules, func(r commandRule) bool { return r.File == place }) {
+		out &^= Execute
+	}
 	if k := p.nodes[place]; k.pinned {
 		own, ruled := p.paths[place]
 		switch {
@@ -490,9 +493,15 @@ func (p *Policy) Files(place string) Verdict {
 	return out | out<<Late
 }
 
-// Rule is the rule that decides about a capability at a place, as ledgers call it.
-func (p *Policy) Rule(place string, of caps) string {
+// Rule is the rule that decides about an act at a place, as ledgers call it.
+func (p *Policy) Rule(place string, act Verdict) string {
 	s := p.walk(place)
+	of := caps(0)
+	for i, acts := range actCaps {
+		if acts&act != 0 {
+			of = 1 << i
+		}
+	}
 	switch {
 	case s.pattern && of&capWrite != 0 && p.granted(s)&of != 0,
 		s.guarded && !s.byName,
@@ -502,4 +511,14 @@ func (p *Policy) Rule(place string, of caps) string {
 		return "default"
 	}
 	return p.rules[s.win].id
+}
+
+// Answer returns what the policy permits.
+func (p *Policy) Answer(q Question) Verdict {
+	switch q.Kind {
+	case Files:
+		return p.Files(q.Target)
+	default:
+		return 0
+	}
 }
