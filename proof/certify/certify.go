@@ -3,6 +3,7 @@ package certify
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -87,6 +88,26 @@ func (w *writer) assume(t *ir.Tool, p ir.Platform) {
 			a.Protected = append(a.Protected, check.ProtectedPath{Path: l.Path, Open: l.Open, Pattern: l.Pattern})
 		}
 	}
+}
+
+// Unknown are assumptions that are not the lists of this version.
+func Unknown(a *check.Assumptions) (out []string) {
+	w := &writer{lines: map[string]int{}}
+	for _, b := range a.Bases {
+		name, _ := ir.ParseBase(b.Name)
+		p, _ := ir.ParsePlatform(b.Platform)
+		if w.assume(&ir.Tool{Base: name}, p); !slices.ContainsFunc(w.out.Assumptions.Bases, func(o check.Base) bool {
+			return reflect.DeepEqual(o, b)
+		}) {
+			out = append(out, fmt.Sprintf("the certificate assumes another base %s on %s than this version has", b.Name,
+				b.Platform))
+		}
+	}
+	if w.assume(&ir.Tool{Base: ir.BaseNone, Protects: true}, ir.Linux); a.ProtectedVersion != 0 &&
+		!reflect.DeepEqual(a.Protected, w.out.Assumptions.Protected) {
+		out = append(out, "the certificate assumes other protected paths than this version has")
+	}
+	return out
 }
 
 func words(c ir.CapSet) []string {

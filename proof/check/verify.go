@@ -13,6 +13,7 @@ import (
 type Report struct {
 	Tools, Texts   int
 	Classes, Asked int // classes of questions, and questions that were answered anew
+	Assumptions    Assumptions
 	// Assumed says what was taken for true, a line each.
 	Assumed  []string
 	Problems []Problem
@@ -31,20 +32,45 @@ func (p Problem) String() string {
 	return p.Tool + "/" + p.File + ": " + p.What
 }
 
+// String is the report of a certificate without problems.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d artifacts of %d tools mean their policies: %d questions in %d classes\n", r.Texts, r.Tools, r.Asked,
+		r.Classes)
+	for _, a := range r.Assumed {
+		fmt.Fprintf(&b, "assumed: %s\n", a)
+	}
+	return b.String()
+}
+
 // maxProblems is how many problems of a text are told.
 const maxProblems = 5
 
 // Check checks the certificate of a directory that a build wrote. Its error says that there is nothing to check.
 func Check(dir fs.FS) (*Report, error) {
-	manifest, err := fs.ReadFile(dir, "manifest.json")
+	manifest, err := readFile(dir, "manifest.json")
 	if err != nil {
 		return nil, err
 	}
-	text, err := fs.ReadFile(dir, File)
+	text, err := readFile(dir, File)
 	if err != nil {
 		return nil, err
 	}
-	return CheckText(manifest, text, func(tool, file string) ([]byte, error) { return fs.ReadFile(dir, tool+"/"+file) })
+	return CheckText(manifest, text, func(tool, file string) ([]byte, error) { return readFile(dir, tool+"/"+file) })
+}
+
+// maxFile bounds the files that are read, in bytes.
+const maxFile = 256 << 20
+
+func readFile(dir fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(dir, name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+		err = fmt.Errorf("%s is not a file of at most %d bytes", name, maxFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(dir, name)
 }
 
 // CheckText checks a certificate against the text of a manifest and the artifacts, which read returns.
@@ -114,6 +140,7 @@ func CheckText(manifest, text []byte, read func(tool, file string) ([]byte, erro
 
 // assume lists the assumptions.
 func (r *Report) assume(a *Assumptions) {
+	r.Assumptions = *a
 	for _, file := range slices.Sorted(maps.Keys(a.Models)) {
 		r.Assumed = append(r.Assumed, file+": "+a.Models[file])
 		if a.Models[file] != models[file].Assumes {
