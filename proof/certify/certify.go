@@ -37,8 +37,9 @@ func Certificate(b Build) ([]byte, error) {
 			Verdicts: []string{}, Answers: [][]int{}, Rows: []check.Reason{}, Reasons: [][]int{}, Parts: []check.Part{},
 			Texts: []check.Claim{}, Targets: []string{},
 		},
-		lines: map[string]int{},
+		lines: map[string]int{}, known: map[string][]int{},
 	}
+	w.reader = check.NewReader(&w.out.Assumptions)
 	for i := range m.Tools {
 		t := &m.Tools[i]
 		tool := b.Tools[t.Name]
@@ -56,8 +57,10 @@ func Certificate(b Build) ([]byte, error) {
 
 // writer writes a certificate. Lines are those of its tables by what they say.
 type writer struct {
-	out   check.Certificate
-	lines map[string]int
+	out    check.Certificate
+	lines  map[string]int
+	reader *check.Reader
+	known  map[string][]int // the parts of subjects by what they have alike
 }
 
 // line is the number of a line in a table, which is added if it is new.
@@ -135,15 +138,21 @@ func (w *writer) artifact(t *check.Tool, tool *ir.Tool, file string, read func(t
 	if err != nil {
 		return err
 	}
-	s, err := check.NewSubject(t, file, text, a)
+	s, err := w.reader.Subject(t, file, text)
 	if err != nil {
 		return err
+	}
+	claim := check.Claim{Tool: t.Name, File: file, Hash: t.Artifacts[file], Levels: s.Text.Levels(), Parts: []int{}}
+	like := s.Like()
+	if known, ok := w.known[like]; ok && like != "" {
+		claim.Parts = known
+		w.out.Texts = append(w.out.Texts, claim)
+		return nil
 	}
 	questions, err := s.Targets()
 	if err != nil {
 		return err
 	}
-	claim := check.Claim{Tool: t.Name, File: file, Hash: t.Artifacts[file], Levels: s.Text.Levels(), Parts: []int{}}
 	d := newDecider(ir.NewView(tool, p, ir.Facts{}))
 	for _, part := range parts(questions) {
 		n, err := w.part(s, d, part)
@@ -153,6 +162,7 @@ func (w *writer) artifact(t *check.Tool, tool *ir.Tool, file string, read func(t
 		claim.Parts = append(claim.Parts, n)
 	}
 	w.out.Texts = append(w.out.Texts, claim)
+	w.known[like] = claim.Parts
 	return nil
 }
 

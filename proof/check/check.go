@@ -26,7 +26,7 @@ type Tool struct {
 	Name      string
 	Artifacts map[string]string // hashes by the name of the file
 	Ledger    []Row
-	policy    policyDoc
+	policy    *policyDoc // tools may have one alike
 }
 
 type manifestDoc struct {
@@ -109,7 +109,7 @@ func ReadManifest(text []byte) (*Manifest, error) {
 		}
 		switch like, known := earlier[t.PolicyAs]; {
 		case t.Policy != nil:
-			out.policy = *t.Policy
+			out.policy = t.Policy
 		case known:
 			out.policy = like.policy
 		default:
@@ -133,14 +133,33 @@ type Subject struct {
 	known    map[string]bool     // the places that policy or text mention, and those above
 }
 
-// NewSubject reads an artifact. The models of all artifacts are in models.
-func NewSubject(t *Tool, file string, text []byte, a *Assumptions) (*Subject, error) {
+// Reader reads the artifacts of a manifest.
+type Reader struct {
+	a        *Assumptions
+	policies map[policyOn]*Policy
+}
+
+// policyOn is a policy on a platform.
+type policyOn struct {
+	doc      *policyDoc
+	platform string
+}
+
+// NewReader reads under assumptions, of which those that a policy needs must be there before an artifact is read.
+func NewReader(a *Assumptions) *Reader { return &Reader{a, map[policyOn]*Policy{}} }
+
+// Subject reads an artifact of which there is a model.
+func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
 	s := &Subject{
 		Tool: t, File: file, platform: models[file].Platform, names: map[string][]string{}, known: map[string]bool{},
 	}
+	on := policyOn{t.policy, s.platform}
 	var err error
-	if s.Policy, err = newPolicy(t.policy, a, s.platform); err != nil {
-		return nil, err
+	if s.Policy = r.policies[on]; s.Policy == nil {
+		if s.Policy, err = newPolicy(t.policy, r.a, s.platform); err != nil {
+			return nil, err
+		}
+		r.policies[on] = s.Policy
 	}
 	if s.Text, err = models[file].Read(text, s.Policy); err != nil {
 		return nil, err
@@ -151,6 +170,16 @@ func NewSubject(t *Tool, file string, text []byte, a *Assumptions) (*Subject, er
 		}
 	}
 	return s, nil
+}
+
+// Like is the same for two subjects to which all the same applies, and empty where that is not known: tools may have the
+// policy, the ledger, and all of the text alike that decides.
+func (s *Subject) Like() string {
+	t, ok := s.Text.(interface{ Key() string })
+	if !ok || len(s.Tool.Ledger) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %p %p %s", s.File, s.Policy, &s.Tool.Ledger[0], t.Key())
 }
 
 // Mentions lists what the policy says something of its own about.

@@ -8,7 +8,7 @@ import (
 
 // Policy is a tool's policy, read from a manifest, and its evaluator.
 type Policy struct {
-	doc       policyDoc
+	doc       *policyDoc
 	linux     bool
 	rules     []rule              // in the order in which ties are decided
 	paths     map[string]int      // by place: the last rule for the very place
@@ -18,6 +18,7 @@ type Policy struct {
 	writes    map[string]bool     // by root: rules by name grant writing there
 	nodes     map[string]nodeKind // the places that rules are about, and those above
 	matchers  map[string]pattern
+	spots     map[string]spot // that walk has found
 }
 
 type rule struct {
@@ -204,10 +205,11 @@ func prefixes(place string) []string {
 }
 
 // newPolicy prepares a policy for questions about a system under the assumptions for it.
-func newPolicy(doc policyDoc, a *Assumptions, platform string) (*Policy, error) {
+func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error) {
 	p := &Policy{
 		doc: doc, linux: platform == "linux", paths: map[string]int{}, named: map[string][]int{},
 		protected: map[string]bool{}, writes: map[string]bool{}, nodes: map[string]nodeKind{}, matchers: map[string]pattern{},
+		spots: map[string]spot{},
 	}
 	list, err := a.base(doc.Base, doc.BaseVersion, platform)
 	if err != nil {
@@ -251,6 +253,7 @@ func newPolicy(doc policyDoc, a *Assumptions, platform string) (*Policy, error) 
 			}
 		}
 	}
+	clear(p.spots)
 	p.pin()
 	return p, nil
 }
@@ -321,6 +324,7 @@ func (p *Policy) protect(list []ProtectedPath) {
 			continue
 		}
 		p.node(at, nodeKind{})
+		clear(p.spots)
 	}
 }
 
@@ -354,6 +358,15 @@ func (p *Policy) granted(s spot) caps {
 // walk goes down to a place: the rule with the most components decides, of two the last. A rule by name counts as many
 // as the path that it matches. What is protected stays so until a rule for a path is written at it or below.
 func (p *Policy) walk(place string) spot {
+	s, known := p.spots[place]
+	if !known {
+		s = p.find(place)
+		p.spots[place] = s
+	}
+	return s
+}
+
+func (p *Policy) find(place string) spot {
 	s := spot{win: -1, path: -1}
 	var active []int
 	guards := make([]uint64, len(p.guards))
@@ -422,7 +435,7 @@ func (p *Policy) guardStep(parts []string, states uint64, name string) uint64 {
 		case states&(1<<i) == 0:
 		case part == "**":
 			next |= 1 << i
-		case p.matchers[part].matches(name, false):
+		case part == "*" || part == name || strings.ContainsAny(part, `*?[\\`) && p.matchers[part].matches(name, false):
 			next |= 1 << (i + 1)
 		}
 	}

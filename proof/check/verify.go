@@ -110,7 +110,7 @@ func CheckText(manifest, text []byte, read func(tool, file string) ([]byte, erro
 		}
 		claims[key] = t
 	}
-	v := &verifier{Report: r, c: &c, explained: map[string][]Reason{}}
+	v := &verifier{Report: r, c: &c, reader: NewReader(&c.Assumptions), accepted: map[string]accepted{}}
 	for i := range m.Tools {
 		t := &m.Tools[i]
 		for _, file := range slices.Sorted(maps.Keys(t.Artifacts)) {
@@ -162,9 +162,16 @@ func (r *Report) assume(a *Assumptions) {
 
 type verifier struct {
 	*Report
-	c         *Certificate
-	told      int
-	explained map[string][]Reason
+	c        *Certificate
+	reader   *Reader
+	told     int
+	accepted map[string]accepted // by what subjects have alike
+}
+
+// accepted is a claim that was accepted.
+type accepted struct {
+	Claim
+	classes, asked int
 }
 
 func (v *verifier) refuse(t *Tool, file, what string, args ...any) {
@@ -181,7 +188,7 @@ func (v *verifier) claim(t *Tool, claim Claim, text []byte) {
 		v.refuse(t, claim.File, "the artifact is not the certified text")
 		return
 	}
-	s, err := NewSubject(t, claim.File, text, &v.c.Assumptions)
+	s, err := v.reader.Subject(t, claim.File, text)
 	if err != nil {
 		v.refuse(t, claim.File, "the artifact cannot be judged: %v", err)
 		return
@@ -190,6 +197,12 @@ func (v *verifier) claim(t *Tool, claim Claim, text []byte) {
 		v.refuse(t, claim.File, "the certificate has other levels than the text")
 		return
 	}
+	like := s.Like()
+	if a, known := v.accepted[like]; known && like != "" && slices.Equal(a.Parts, claim.Parts) {
+		v.Classes, v.Asked = v.Classes+a.classes, v.Asked+a.asked
+		return
+	}
+	before := accepted{claim, v.Classes, v.Asked}
 	for _, r := range s.Unmet() {
 		v.refuse(t, claim.File, "the text does not list among its needs that %s of %s is %s at levels %d to %d",
 			strings.Join(r.Aspects, ", "), strings.Join(r.Rules, ", "), r.Is, r.From, r.To)
@@ -216,6 +229,9 @@ func (v *verifier) claim(t *Tool, claim Claim, text []byte) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(open)) {
 		v.refuse(t, claim.File, "a class is missing: no class has %s", key)
+	}
+	if v.told == 0 {
+		v.accepted[like] = accepted{claim, v.Classes - before.classes, v.Asked - before.asked}
 	}
 }
 
