@@ -216,6 +216,9 @@ func (s *Subject) Targets() ([]Question, error) {
 			up = at
 		}
 		out = append(out, Question{Files, at, up})
+		if s.Policy.link(at) {
+			continue // nothing is below it
+		}
 		names, err := s.namesIn(at, children[at])
 		if err != nil {
 			return nil, err

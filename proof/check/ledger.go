@@ -56,6 +56,9 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 	for i, l := range s.Text.Levels() {
 		for _, g := range fileGroups {
 			acts := g.acts & s.Text.Acts()
+			if s.Policy.link(q.Target) {
+				acts &= names
+			}
 			acts |= acts << Late
 			more, less := answers[i]&^policy&acts, policy&^answers[i]&acts
 			if s.known[q.Target] {

@@ -18,6 +18,7 @@ type Policy struct {
 	writes    map[string]bool     // by root: rules by name grant writing there
 	nodes     map[string]nodeKind // the places that rules are about, and those above
 	matchers  map[string]pattern
+	links     map[string]bool // symlinks of the workspace that rules are written through
 	spots     map[string]spot // that walk has found
 }
 
@@ -209,7 +210,7 @@ func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error)
 	p := &Policy{
 		doc: doc, linux: platform == "linux", paths: map[string]int{}, named: map[string][]int{},
 		protected: map[string]bool{}, writes: map[string]bool{}, nodes: map[string]nodeKind{}, matchers: map[string]pattern{},
-		spots: map[string]spot{},
+		links: map[string]bool{}, spots: map[string]spot{},
 	}
 	list, err := a.base(doc.Base, doc.BaseVersion, platform)
 	if err != nil {
@@ -237,6 +238,7 @@ func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error)
 		}
 		for _, l := range r.Links {
 			p.node(l, nodeKind{anchor: true})
+			p.links[l] = true
 		}
 	}
 	if doc.Protected != nil {
@@ -496,7 +498,7 @@ func (p *Policy) Files(place string) Verdict {
 		own, ruled := p.paths[place]
 		switch {
 		case ruled && p.rules[own].fixed:
-			out &^= Create | Fill | Symlink | Fifo | Socket | Delete
+			out &^= names
 		case k.program, (s.here || len(p.named[place]) > 0 && place != root(place)) && !k.anchor:
 			out &^= Symlink
 		default:
@@ -504,6 +506,12 @@ func (p *Policy) Files(place string) Verdict {
 		}
 	}
 	return out | out<<Late
+}
+
+// link reports whether a place is a symlink by which a rule leads elsewhere: only its name can be used.
+func (p *Policy) link(place string) bool {
+	own, ruled := p.paths[place]
+	return p.links[place] || ruled && p.rules[own].fixed && root(place) == workspace
 }
 
 // Rule is the rule that decides about an act at a place, as ledgers call it.
