@@ -280,6 +280,21 @@ func (d *decider) answer(q check.Question) (check.Verdict, error) {
 		return 0, err
 	}
 	var out check.Verdict
+	if q.Kind == check.Moves {
+		to, err := irjson.ParseLocation(q.To)
+		src, dst := ir.Direct(at), ir.Direct(to)
+		for act, op := range map[check.Verdict]ir.Operation{
+			check.RenameFile:  ir.Rename{Src: src, Dst: dst, SrcKind: ir.File, DstKind: ir.Absent},
+			check.RenameDir:   ir.Rename{Src: src, Dst: dst, SrcKind: ir.Dir, DstKind: ir.Absent},
+			check.ReplaceFile: ir.Rename{Src: src, Dst: dst, SrcKind: ir.File, DstKind: ir.File},
+			check.Link:        ir.Link{Src: src, Dst: dst},
+		} {
+			if d.view.Decide(op).Allowed() {
+				out |= act
+			}
+		}
+		return out, err
+	}
 	for _, o := range onFiles {
 		if d.view.Decide(o.op(ir.Direct(at))).Allowed() {
 			out |= o.acts

@@ -129,8 +129,7 @@ type Subject struct {
 	Text   Text
 
 	platform string
-	names    map[string][]string // classes of names by their patterns
-	known    map[string]bool     // the places that policy or text mention, and those above
+	known    map[string]bool // the places that policy or text mention, and those above
 }
 
 // Reader reads the artifacts of a manifest.
@@ -151,7 +150,7 @@ func NewReader(a *Assumptions) *Reader { return &Reader{a, map[policyOn]*Policy{
 // Subject reads an artifact of which there is a model.
 func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
 	s := &Subject{
-		Tool: t, File: file, platform: models[file].Platform, names: map[string][]string{}, known: map[string]bool{},
+		Tool: t, File: file, platform: models[file].Platform, known: map[string]bool{},
 	}
 	on := policyOn{t.policy, s.platform}
 	var err error
@@ -210,6 +209,8 @@ func (s *Subject) Targets() ([]Question, error) {
 		}
 	}
 	slices.Sort(places)
+	var in []Question
+	near := map[string]string{}
 	for _, at := range places {
 		up, ok := parent(at)
 		if !ok {
@@ -226,6 +227,7 @@ func (s *Subject) Targets() ([]Question, error) {
 		below := func(path ...string) Question { return Question{Files, child(at, strings.Join(path, "/")), at} }
 		first := below(names[0])
 		out = append(out, first, below(names[0], names[0]))
+		in, near[at] = append(in, first), first.Target
 		if len(names) == 1 {
 			continue
 		}
@@ -239,7 +241,7 @@ func (s *Subject) Targets() ([]Question, error) {
 		seen[key] = true
 		for i, a := range names {
 			if i > 0 {
-				out = append(out, below(a))
+				out, in = append(out, below(a)), append(in, below(a))
 			}
 			for j, b := range names {
 				if i+j > 0 {
@@ -248,7 +250,29 @@ func (s *Subject) Targets() ([]Question, error) {
 			}
 		}
 	}
-	return out, nil
+	return slices.Concat(out, s.moves(places, in, near)), nil
+}
+
+// classes are names that stand for all names but those that are taken.
+func (p *Policy) classes(patterns, taken []string) ([]string, bool) {
+	key := strings.Join(patterns, "/")
+	names, known := p.names[key]
+	ok := true
+	if !known {
+		if names, ok = nameClasses(patterns, nil, !p.linux); ok {
+			p.names[key] = names
+		}
+	}
+	clash := func(n string) bool { return slices.Contains(taken, n) }
+	if slices.ContainsFunc(names, clash) {
+		matter := slices.DeleteFunc(slices.Clone(taken), func(n string) bool {
+			return !slices.Contains(names, n) && !slices.ContainsFunc(patterns, func(t string) bool {
+				return parsePattern(t).matches(n, !p.linux)
+			})
+		})
+		names, ok = nameClasses(patterns, matter, !p.linux)
+	}
+	return names, ok
 }
 
 // active are the rules by name in effect in a place, and whether patterns of protected paths are.
@@ -271,23 +295,7 @@ func (s *Subject) namesIn(at string, taken []string) ([]string, error) {
 	patterns := append(s.Policy.active(at), s.Text.Mentions(Names)...)
 	slices.Sort(patterns)
 	patterns = slices.Compact(patterns)
-	key := strings.Join(patterns, "/")
-	clash := func(n string) bool { return slices.Contains(taken, n) }
-	names, known := s.names[key]
-	ok := true
-	if !known {
-		if names, ok = nameClasses(patterns, nil, !s.Policy.linux); ok {
-			s.names[key] = names
-		}
-	}
-	if slices.ContainsFunc(names, clash) {
-		matter := slices.DeleteFunc(slices.Clone(taken), func(n string) bool {
-			return !slices.Contains(names, n) && !slices.ContainsFunc(patterns, func(p string) bool {
-				return parsePattern(p).matches(n, !s.Policy.linux)
-			})
-		})
-		names, ok = nameClasses(patterns, matter, !s.Policy.linux)
-	}
+	names, ok := s.Policy.classes(patterns, taken)
 	if !ok || len(names) == 0 {
 		return nil, fmt.Errorf("the patterns of names tell too many names apart in %s", at)
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -97,6 +98,8 @@ var landlockRights = []string{"execute", "write_file", "read_file", "read_dir", 
 	"make_dir", "make_reg", "make_sock", "make_fifo", "make_block", "make_sym", "refer", "truncate", "ioctl_dev",
 	"resolve_unix"}
 
+var fileRights = rightsOf("execute", "write_file", "read_file", "truncate", "ioctl_dev", "resolve_unix")
+
 func rightsOf(names ...string) (out uint32) {
 	for _, n := range names {
 		if i := slices.Index(landlockRights, n); i >= 0 {
@@ -141,6 +144,7 @@ type landlockLevel struct {
 	judged  Verdict // the acts that the supervisor decides and carries out
 	free    Verdict // that nothing sees
 	failed  Verdict // that the filter fails
+	moves   bool    // the supervisor decides moves and links, and carries them out
 	own     bool    // it sees every open, and has shared memory and standard descriptors for the tool
 }
 
@@ -198,6 +202,7 @@ func (t *landlockText) level(abi int, handled uint32, supervised bool) landlockL
 		l.judge(s.Judges.Updates && all(traps, false, "truncate"), Write|Truncate)
 		l.judge(s.Judges.Names && all(traps, false, nameCalls...), names)
 	}
+	l.moves = supervised && s.Judges.Names && all(traps, false, moveCalls...)
 	l.judge(supervised && s.Judges.Lists && all(traps, false, "open", "openat"), List)
 	l.judge(starts, Execute)
 	l.judge(all(traps, false, "connect"), Dial)
@@ -219,7 +224,7 @@ func (t *landlockText) level(abi int, handled uint32, supervised bool) landlockL
 // alike reports whether two levels answer alike.
 func (l *landlockLevel) alike(o landlockLevel) bool {
 	return l.Alone == o.Alone && l.handled == o.handled && l.judged == o.judged && l.free == o.free && l.failed == o.failed &&
-		l.own == o.own && len(l.filter) == len(o.filter)
+		l.own == o.own && l.moves == o.moves && len(l.filter) == len(o.filter)
 }
 
 func (l *landlockLevel) judge(is bool, acts Verdict) {
@@ -295,9 +300,70 @@ func (t *landlockText) Mentions(k Kind) (out []string) {
 }
 
 func (t *landlockText) Answer(q Question) []Verdict {
-	if q.Kind != Files {
-		return nil
+	switch q.Kind {
+	case Files:
+		return t.files(q)
+	case Moves:
+		return t.moves(q.Target, q.To)
 	}
+	return nil
+}
+
+// with is the index of the grants of a level.
+func (t *landlockText) with(l landlockLevel) int {
+	if t.doc.Supervision != nil && !l.Alone {
+		return 1
+	}
+	return 0
+}
+
+// Region is the rights on a place and on its directory.
+func (t *landlockText) Region(place string) string {
+	up, _ := parent(place)
+	out := ""
+	for _, g := range t.grants {
+		out += fmt.Sprint(t.rights(g, place, place), t.rights(g, up, up), " ")
+	}
+	return out
+}
+
+// moves are the moves that the kernel permits, or the supervisor: between directories both need the right to refer, and
+// what is moved gets no right that it had not.
+func (t *landlockText) moves(src, dst string) []Verdict {
+	policy := t.policy.Moves(src, dst)
+	out := make([]Verdict, len(t.levels))
+	from, _ := parent(src)
+	to, _ := parent(dst)
+	for i, l := range t.levels {
+		if l.moves {
+			out[i] = policy
+			continue
+		}
+		grants := t.grants[t.with(l)]
+		on, in, into := t.rights(grants, src, src), t.rights(grants, from, from), t.rights(grants, to, to)
+		has := func(rights uint32, names ...string) bool { return rightsOf(names...)&l.handled&^rights == 0 }
+		across := func(matters uint32) bool {
+			return from == to || l.handled&rightsOf("refer") != 0 && has(in&into, "refer") && into&^on&l.handled&matters == 0
+		}
+		file, dir := across(fileRights), across(1<<len(landlockRights)-1)
+		for _, m := range []struct {
+			is  bool
+			act Verdict
+		}{
+			{file && has(in, "remove_file") && has(into, "make_reg"), RenameFile},
+			{file && has(in, "remove_file") && has(into, "make_reg", "remove_file"), ReplaceFile},
+			{dir && has(in, "remove_dir") && has(into, "make_dir"), RenameDir},
+			{file && has(into, "make_reg") && !all(l.filter, false, "link", "linkat"), Link},
+		} {
+			if m.is {
+				out[i] |= m.act
+			}
+		}
+	}
+	return out
+}
+
+func (t *landlockText) files(q Question) []Verdict {
 	var rights, above [2][2]uint32 // by supervision, and by late
 	for i := range rights {
 		if i == 1 && t.doc.Supervision == nil {
@@ -319,10 +385,7 @@ func (t *landlockText) Answer(q Question) []Verdict {
 	}
 	out := make([]Verdict, len(t.levels))
 	for i, l := range t.levels {
-		with := 0
-		if t.doc.Supervision != nil && !l.Alone {
-			with = 1
-		}
+		with := t.with(l)
 		now, late := t.permits(l, rights[with][0], above[with][0]), t.permits(l, rights[with][1], above[with][1])
 		out[i] = now | late<<Late
 		judged := l.judged | l.judged<<Late
@@ -343,7 +406,7 @@ func (t *landlockText) Answer(q Question) []Verdict {
 func (t *landlockText) device(place string) bool {
 	list := t.grants[0][place]
 	return len(list) > 0 && !slices.ContainsFunc(list, func(g landlockPath) bool {
-		return rightsOf(g.Access...)&^rightsOf("execute", "write_file", "read_file", "truncate", "ioctl_dev", "resolve_unix") != 0
+		return rightsOf(g.Access...)&^fileRights != 0
 	})
 }
 

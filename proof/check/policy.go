@@ -18,8 +18,9 @@ type Policy struct {
 	writes    map[string]bool     // by root: rules by name grant writing there
 	nodes     map[string]nodeKind // the places that rules are about, and those above
 	matchers  map[string]pattern
-	links     map[string]bool // symlinks of the workspace that rules are written through
-	spots     map[string]spot // that walk has found
+	names     map[string][]string // classes of names by their patterns
+	links     map[string]bool     // symlinks of the workspace that rules are written through
+	spots     map[string]spot     // that walk has found
 }
 
 type rule struct {
@@ -210,7 +211,7 @@ func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error)
 	p := &Policy{
 		doc: doc, linux: platform == "linux", paths: map[string]int{}, named: map[string][]int{},
 		protected: map[string]bool{}, writes: map[string]bool{}, nodes: map[string]nodeKind{}, matchers: map[string]pattern{},
-		links: map[string]bool{}, spots: map[string]spot{},
+		links: map[string]bool{}, names: map[string][]string{}, spots: map[string]spot{},
 	}
 	list, err := a.base(doc.Base, doc.BaseVersion, platform)
 	if err != nil {
@@ -539,6 +540,8 @@ func (p *Policy) Answer(q Question) Verdict {
 	switch q.Kind {
 	case Files:
 		return p.Files(q.Target)
+	case Moves:
+		return p.Moves(q.Target, q.To)
 	default:
 		return 0
 	}
