@@ -218,6 +218,17 @@ func TestLoaderIsALoader(t *testing.T) {
 	}
 }
 
+// TestCheckerIsAlone: accessc-check links the standard library and itself, so that whoever trusts a certificate trusts
+// neither the compiler nor the backends.
+func TestCheckerIsAlone(t *testing.T) {
+	for _, line := range list(t, "-deps", "-f", "{{.ImportPath}}:{{.Standard}}", "./cmd/accessc-check") {
+		pkg, standard, _ := strings.Cut(line, ":")
+		if standard != "true" && pkg != module+"proof/check" && pkg != module+"cmd/accessc-check" {
+			t.Errorf("accessc-check links %s", pkg)
+		}
+	}
+}
+
 // TestRemovalsAreOne: the product removes trees by one function, which leaves what is mounted in them.
 func TestRemovalsAreOne(t *testing.T) {
 	calls := regexp.MustCompile(`\.RemoveAll\(`)

@@ -116,6 +116,14 @@ func (v Verdict) String() string {
 	return set(v)
 }
 
+// Text writes a verdict about a kind of question.
+func (v Verdict) Text(k Kind) string {
+	if k == Files {
+		return v.String()
+	}
+	return itoa(int(v))
+}
+
 // base is a list of the base.
 func (a *Assumptions) base(name string, version int, platform string) ([]BasePath, error) {
 	for _, b := range a.Bases {

@@ -26,7 +26,7 @@ type Tool struct {
 	Name      string
 	Artifacts map[string]string // hashes by the name of the file
 	Ledger    []Row
-	policy    policyDoc
+	policy    *policyDoc // tools may have one alike
 }
 
 type manifestDoc struct {
@@ -72,6 +72,15 @@ func hash(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
+// digest is the hash of a list as a certificate writes it.
+func digest(list any) string {
+	text, err := json.Marshal(list)
+	if err != nil {
+		return "unknown"
+	}
+	return hash(text)
+}
+
 func itoa(i int) string { return strconv.Itoa(i) }
 
 // within reports whether a place is another or lies below it.
@@ -100,7 +109,7 @@ func ReadManifest(text []byte) (*Manifest, error) {
 		}
 		switch like, known := earlier[t.PolicyAs]; {
 		case t.Policy != nil:
-			out.policy = *t.Policy
+			out.policy = t.Policy
 		case known:
 			out.policy = like.policy
 		default:
@@ -118,17 +127,38 @@ type Subject struct {
 	File   string
 	Policy *Policy
 	Text   Text
-	names  map[string][]string // classes of names by their patterns
-	known  map[string]bool     // the places that policy or text mention, and those above
+
+	platform string
+	known    map[string]bool // the places that policy or text mention, and those above
 }
 
-// NewSubject reads an artifact. The models of all artifacts are in models.
-func NewSubject(t *Tool, file string, text []byte, a *Assumptions) (*Subject, error) {
-	s := &Subject{Tool: t, File: file, names: map[string][]string{}, known: map[string]bool{}}
-	platform := models[file].Platform
+// Reader reads the artifacts of a manifest.
+type Reader struct {
+	a        *Assumptions
+	policies map[policyOn]*Policy
+}
+
+// policyOn is a policy on a platform.
+type policyOn struct {
+	doc      *policyDoc
+	platform string
+}
+
+// NewReader reads under assumptions, of which those that a policy needs must be there before an artifact is read.
+func NewReader(a *Assumptions) *Reader { return &Reader{a, map[policyOn]*Policy{}} }
+
+// Subject reads an artifact of which there is a model.
+func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
+	s := &Subject{
+		Tool: t, File: file, platform: models[file].Platform, known: map[string]bool{},
+	}
+	on := policyOn{t.policy, s.platform}
 	var err error
-	if s.Policy, err = newPolicy(t.policy, a, platform); err != nil {
-		return nil, err
+	if s.Policy = r.policies[on]; s.Policy == nil {
+		if s.Policy, err = newPolicy(t.policy, r.a, s.platform); err != nil {
+			return nil, err
+		}
+		r.policies[on] = s.Policy
 	}
 	if s.Text, err = models[file].Read(text, s.Policy); err != nil {
 		return nil, err
@@ -139,6 +169,16 @@ func NewSubject(t *Tool, file string, text []byte, a *Assumptions) (*Subject, er
 		}
 	}
 	return s, nil
+}
+
+// Like is the same for two subjects to which all the same applies, and empty where that is not known: tools may have the
+// policy, the ledger, and all of the text alike that decides.
+func (s *Subject) Like() string {
+	t, ok := s.Text.(interface{ Key() string })
+	if !ok || len(s.Tool.Ledger) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %p %p %s", s.File, s.Policy, &s.Tool.Ledger[0], t.Key())
 }
 
 // Mentions lists what the policy says something of its own about.
@@ -169,12 +209,17 @@ func (s *Subject) Targets() ([]Question, error) {
 		}
 	}
 	slices.Sort(places)
+	var in []Question
+	near := map[string]string{}
 	for _, at := range places {
 		up, ok := parent(at)
 		if !ok {
 			up = at
 		}
 		out = append(out, Question{Files, at, up})
+		if s.Policy.link(at) {
+			continue // nothing is below it
+		}
 		names, err := s.namesIn(at, children[at])
 		if err != nil {
 			return nil, err
@@ -182,6 +227,7 @@ func (s *Subject) Targets() ([]Question, error) {
 		below := func(path ...string) Question { return Question{Files, child(at, strings.Join(path, "/")), at} }
 		first := below(names[0])
 		out = append(out, first, below(names[0], names[0]))
+		in, near[at] = append(in, first), first.Target
 		if len(names) == 1 {
 			continue
 		}
@@ -195,7 +241,7 @@ func (s *Subject) Targets() ([]Question, error) {
 		seen[key] = true
 		for i, a := range names {
 			if i > 0 {
-				out = append(out, below(a))
+				out, in = append(out, below(a)), append(in, below(a))
 			}
 			for j, b := range names {
 				if i+j > 0 {
@@ -204,7 +250,29 @@ func (s *Subject) Targets() ([]Question, error) {
 			}
 		}
 	}
-	return out, nil
+	return slices.Concat(out, s.moves(places, in, near)), nil
+}
+
+// classes are names that stand for all names but those that are taken.
+func (p *Policy) classes(patterns, taken []string) ([]string, bool) {
+	key := strings.Join(patterns, "/")
+	names, known := p.names[key]
+	ok := true
+	if !known {
+		if names, ok = nameClasses(patterns, nil, !p.linux); ok {
+			p.names[key] = names
+		}
+	}
+	clash := func(n string) bool { return slices.Contains(taken, n) }
+	if slices.ContainsFunc(names, clash) {
+		matter := slices.DeleteFunc(slices.Clone(taken), func(n string) bool {
+			return !slices.Contains(names, n) && !slices.ContainsFunc(patterns, func(t string) bool {
+				return parsePattern(t).matches(n, !p.linux)
+			})
+		})
+		names, ok = nameClasses(patterns, matter, !p.linux)
+	}
+	return names, ok
 }
 
 // active are the rules by name in effect in a place, and whether patterns of protected paths are.
@@ -227,23 +295,7 @@ func (s *Subject) namesIn(at string, taken []string) ([]string, error) {
 	patterns := append(s.Policy.active(at), s.Text.Mentions(Names)...)
 	slices.Sort(patterns)
 	patterns = slices.Compact(patterns)
-	key := strings.Join(patterns, "/")
-	clash := func(n string) bool { return slices.Contains(taken, n) }
-	names, known := s.names[key]
-	ok := true
-	if !known {
-		if names, ok = nameClasses(patterns, nil, !s.Policy.linux); ok {
-			s.names[key] = names
-		}
-	}
-	if slices.ContainsFunc(names, clash) {
-		matter := slices.DeleteFunc(slices.Clone(taken), func(n string) bool {
-			return !slices.Contains(names, n) && !slices.ContainsFunc(patterns, func(p string) bool {
-				return parsePattern(p).matches(n, !s.Policy.linux)
-			})
-		})
-		names, ok = nameClasses(patterns, matter, !s.Policy.linux)
-	}
+	names, ok := s.Policy.classes(patterns, taken)
 	if !ok || len(names) == 0 {
 		return nil, fmt.Errorf("the patterns of names tell too many names apart in %s", at)
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -97,6 +98,8 @@ var landlockRights = []string{"execute", "write_file", "read_file", "read_dir", 
 	"make_dir", "make_reg", "make_sock", "make_fifo", "make_block", "make_sym", "refer", "truncate", "ioctl_dev",
 	"resolve_unix"}
 
+var fileRights = rightsOf("execute", "write_file", "read_file", "truncate", "ioctl_dev", "resolve_unix")
+
 func rightsOf(names ...string) (out uint32) {
 	for _, n := range names {
 		if i := slices.Index(landlockRights, n); i >= 0 {
@@ -114,7 +117,7 @@ var needed = []struct {
 	{Read, rightsOf("read_file"), 0},
 	{List, rightsOf("read_dir"), 0},
 	{Write, rightsOf("write_file"), 0},
-	{Truncate, rightsOf("write_file", "truncate"), 0},
+	{Truncate, rightsOf("truncate"), 0},
 	{Create, 0, rightsOf("make_reg")},
 	{Fill, 0, rightsOf("make_reg", "write_file")},
 	{Mkdir, 0, rightsOf("make_dir")},
@@ -139,6 +142,9 @@ type landlockLevel struct {
 	handled uint32
 	filter  []calls
 	judged  Verdict // the acts that the supervisor decides and carries out
+	free    Verdict // that nothing sees
+	failed  Verdict // that the filter fails
+	moves   bool    // the supervisor decides moves and links, and carries them out
 	own     bool    // it sees every open, and has shared memory and standard descriptors for the tool
 }
 
@@ -160,9 +166,14 @@ func readLandlock(text []byte, p *Policy) (Text, error) {
 	var handled uint32
 	for _, l := range t.doc.Levels {
 		handled |= rightsOf(l.FS...)
-		t.levels = append(t.levels, t.level(l.ABI, handled, false))
-		if t.doc.Supervision != nil {
-			t.levels = append(t.levels, t.level(l.ABI, handled, true))
+		for _, with := range []bool{false, true}[:1+min(len(supervised), 1)] {
+			next := t.level(l.ABI, handled, with)
+			if n := len(t.levels) - 1 - min(len(supervised), 1); n >= 0 && len(l.FS)+len(l.Net)+len(l.Scoped) == 0 &&
+				t.levels[n].alike(next) {
+				t.levels[n].To = l.ABI
+				continue
+			}
+			t.levels = append(t.levels, next)
 		}
 	}
 	return t, nil
@@ -177,59 +188,89 @@ func (t *landlockText) level(abi int, handled uint32, supervised bool) landlockL
 			l.filter = append(l.filter, b)
 		}
 	}
-	if !supervised {
-		l.filter = inForce(l.filter, abi)
-		return l
+	if supervised {
+		l.filter = append(l.filter, s.Filter...)
 	}
-	l.filter = inForce(append(l.filter, s.Filter...), abi)
-	opens := trapped(s.Traps, "open", "openat", "openat2", "creat")
-	names := trapped(s.Traps, "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir")
-	if s.Judges.Reads && opens {
-		l.judged |= Read | List
+	l.filter = slices.DeleteFunc(l.filter, func(b calls) bool { return abi < b.From || b.To != 0 && abi > b.To })
+	var traps []calls
+	if supervised {
+		traps = s.Traps
 	}
-	if s.Judges.Updates && opens && trapped(s.Traps, "truncate") {
-		l.judged |= Write | Truncate
+	opens, starts := all(traps, false, openCalls...), all(traps, false, "execve", "execveat")
+	if l.own = opens; supervised && opens {
+		l.judge(s.Judges.Reads, Read|List)
+		l.judge(s.Judges.Updates && all(traps, false, "truncate"), Write|Truncate)
+		l.judge(s.Judges.Names && all(traps, false, nameCalls...), names)
 	}
-	if s.Judges.Names && opens && names {
-		l.judged |= Create | Fill | Mkdir | Symlink | Fifo | Socket | Delete | Rmdir
-	}
-	if s.Judges.Lists && trapped(s.Traps, "open", "openat") {
-		l.judged |= List
-	}
-	if trapped(s.Traps, "chmod", "fchmodat", "utimensat", "setxattr") {
+	l.moves = supervised && s.Judges.Names && all(traps, false, moveCalls...)
+	l.judge(supervised && s.Judges.Lists && all(traps, false, "open", "openat"), List)
+	l.judge(starts, Execute)
+	l.judge(all(traps, false, "connect"), Dial)
+	either := slices.Concat(traps, l.filter)
+	if all(traps, false, "chmod", "fchmodat", "utimensat", "setxattr") && all(either, true, metadataCalls...) {
 		l.judged |= Metadata
+	} else if !all(l.filter, true, metadataCalls...) {
+		l.free |= Metadata
 	}
-	if trapped(s.Traps, "connect") {
-		l.judged |= Dial
+	if !all(l.filter, false, "connect") && l.judged&Dial == 0 {
+		l.free |= Dial
 	}
-	if trapped(s.Traps, "execve", "execveat") {
-		l.judged |= Execute
+	if handled&rightsOf("truncate") == 0 && l.judged&Truncate == 0 && all(l.filter, true, "truncate", "open", "openat") {
+		l.failed |= Truncate
 	}
-	l.own = trapped(s.Traps, "open", "openat", "openat2", "creat")
 	return l
 }
 
-func inForce(list []calls, abi int) []calls {
-	return slices.DeleteFunc(list, func(b calls) bool { return abi < b.From || b.To != 0 && abi > b.To })
+// alike reports whether two levels answer alike.
+func (l *landlockLevel) alike(o landlockLevel) bool {
+	return l.Alone == o.Alone && l.handled == o.handled && l.judged == o.judged && l.free == o.free && l.failed == o.failed &&
+		l.own == o.own && l.moves == o.moves && len(l.filter) == len(o.filter)
 }
 
-// trapped reports whether all of some calls are handed over.
-func trapped(list []calls, names ...string) bool {
+func (l *landlockLevel) judge(is bool, acts Verdict) {
+	if is {
+		l.judged |= acts
+	}
+}
+
+const names = Create | Fill | Mkdir | Symlink | Fifo | Socket | Delete | Rmdir
+
+// The calls by which acts are done that Landlock does not see, or that a supervisor must see: all that a kernel of
+// November 2026 has.
+var (
+	openCalls     = []string{"open", "openat", "openat2", "creat"}
+	nameCalls     = []string{"mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir"}
+	moveCalls     = []string{"rename", "renameat", "renameat2", "link", "linkat"}
+	metadataCalls = []string{
+		"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat",
+		"futimesat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr",
+		"removexattrat", "file_setattr", "ioctl",
+	}
+)
+
+// all reports whether some calls are each on a list, under whatever conditions where sometimes is set.
+func all(list []calls, sometimes bool, names ...string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool {
-		return !slices.ContainsFunc(list, func(c calls) bool { return slices.Contains(c.Syscalls, n) })
-	})
-}
-
-// fails reports whether a call always fails, or where sometimes is set under some condition.
-func fails(list []calls, name string, sometimes bool) bool {
-	return slices.ContainsFunc(list, func(c calls) bool {
-		return slices.Contains(c.Syscalls, name) && (sometimes || len(c.When) == 0)
+		return !slices.ContainsFunc(list, func(c calls) bool {
+			return (sometimes || len(c.When) == 0 || c.Group == "open") && slices.Contains(c.Syscalls, n)
+		})
 	})
 }
 
 func (t *landlockText) Platform() string { return "linux" }
 func (t *landlockText) Acts() Verdict    { return 1<<acts - 1 }
 func (t *landlockText) Needs() []Row     { return t.doc.Needs }
+
+// Key is all of the text that decides: the rest says what is started, and what it is told.
+func (t *landlockText) Key() string {
+	d := t.doc
+	d.Tool, d.Command, d.Context = "", nil, ""
+	key, err := json.Marshal(d)
+	if err != nil {
+		return ""
+	}
+	return string(key)
+}
 
 func (t *landlockText) Levels() []Level {
 	out := make([]Level, len(t.levels))
@@ -259,9 +300,70 @@ func (t *landlockText) Mentions(k Kind) (out []string) {
 }
 
 func (t *landlockText) Answer(q Question) []Verdict {
-	if q.Kind != Files {
-		return nil
+	switch q.Kind {
+	case Files:
+		return t.files(q)
+	case Moves:
+		return t.moves(q.Target, q.To)
 	}
+	return nil
+}
+
+// with is the index of the grants of a level.
+func (t *landlockText) with(l landlockLevel) int {
+	if t.doc.Supervision != nil && !l.Alone {
+		return 1
+	}
+	return 0
+}
+
+// Region is the rights on a place and on its directory.
+func (t *landlockText) Region(place string) string {
+	up, _ := parent(place)
+	out := ""
+	for _, g := range t.grants {
+		out += fmt.Sprint(t.rights(g, place, place), t.rights(g, up, up), " ")
+	}
+	return out
+}
+
+// moves are the moves that the kernel permits, or the supervisor: between directories both need the right to refer, and
+// what is moved gets no right that it had not.
+func (t *landlockText) moves(src, dst string) []Verdict {
+	policy := t.policy.Moves(src, dst)
+	out := make([]Verdict, len(t.levels))
+	from, _ := parent(src)
+	to, _ := parent(dst)
+	for i, l := range t.levels {
+		if l.moves {
+			out[i] = policy
+			continue
+		}
+		grants := t.grants[t.with(l)]
+		on, in, into := t.rights(grants, src, src), t.rights(grants, from, from), t.rights(grants, to, to)
+		has := func(rights uint32, names ...string) bool { return rightsOf(names...)&l.handled&^rights == 0 }
+		across := func(matters uint32) bool {
+			return from == to || l.handled&rightsOf("refer") != 0 && has(in&into, "refer") && into&^on&l.handled&matters == 0
+		}
+		file, dir := across(fileRights), across(1<<len(landlockRights)-1)
+		for _, m := range []struct {
+			is  bool
+			act Verdict
+		}{
+			{file && has(in, "remove_file") && has(into, "make_reg"), RenameFile},
+			{file && has(in, "remove_file") && has(into, "make_reg", "remove_file"), ReplaceFile},
+			{dir && has(in, "remove_dir") && has(into, "make_dir"), RenameDir},
+			{file && has(into, "make_reg") && !all(l.filter, false, "link", "linkat"), Link},
+		} {
+			if m.is {
+				out[i] |= m.act
+			}
+		}
+	}
+	return out
+}
+
+func (t *landlockText) files(q Question) []Verdict {
 	var rights, above [2][2]uint32 // by supervision, and by late
 	for i := range rights {
 		if i == 1 && t.doc.Supervision == nil {
@@ -283,19 +385,29 @@ func (t *landlockText) Answer(q Question) []Verdict {
 	}
 	out := make([]Verdict, len(t.levels))
 	for i, l := range t.levels {
-		with := 0
-		if t.doc.Supervision != nil && !l.Alone {
-			with = 1
-		}
+		with := t.with(l)
 		now, late := t.permits(l, rights[with][0], above[with][0]), t.permits(l, rights[with][1], above[with][1])
 		out[i] = now | late<<Late
 		judged := l.judged | l.judged<<Late
 		if (l.own || l.Alone) && (within(q.Target, "/dev/shm") || within(q.Target, "/dev/fd")) {
-			judged = 1<<(2*Late) - 1 // not the kernel's, and without a supervisor not there
+			judged = every // not the kernel's, and without a supervisor not there
+		}
+		if d := prefixes(q.Target); len(d) > 2 && d[1] == "/dev" && t.device(d[2]) {
+			if judged = every; len(d) == 3 { // a device has no names below
+				judged &^= (Read | Write) * (1 + 1<<Late) // and cannot be emptied
+			}
 		}
 		out[i] = out[i]&^judged | policy&judged
 	}
 	return out
+}
+
+// device reports whether a place is granted as what is no directory.
+func (t *landlockText) device(place string) bool {
+	list := t.grants[0][place]
+	return len(list) > 0 && !slices.ContainsFunc(list, func(g landlockPath) bool {
+		return rightsOf(g.Access...)&^fileRights != 0
+	})
 }
 
 // rights are those that reach a place from grants on it and on the directories above that existed at the start: last is
@@ -325,15 +437,7 @@ func (t *landlockText) permits(l landlockLevel, on, from uint32) (out Verdict) {
 			out |= n.act
 		}
 	}
-	if fails(l.filter, "truncate", false) {
-		out &^= Truncate
-	}
-	if !fails(l.filter, "chmod", false) {
-		out |= Metadata
-	}
-	if !fails(l.filter, "connect", false) {
-		out |= Dial
-	}
+	out = (out | l.free) &^ l.failed
 	if t.doc.Programs != nil {
 		out &^= Execute // granted on the listed files
 	}

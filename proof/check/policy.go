@@ -8,7 +8,7 @@ import (
 
 // Policy is a tool's policy, read from a manifest, and its evaluator.
 type Policy struct {
-	doc       policyDoc
+	doc       *policyDoc
 	linux     bool
 	rules     []rule              // in the order in which ties are decided
 	paths     map[string]int      // by place: the last rule for the very place
@@ -18,6 +18,9 @@ type Policy struct {
 	writes    map[string]bool     // by root: rules by name grant writing there
 	nodes     map[string]nodeKind // the places that rules are about, and those above
 	matchers  map[string]pattern
+	names     map[string][]string // classes of names by their patterns
+	links     map[string]bool     // symlinks of the workspace that rules are written through
+	spots     map[string]spot     // that walk has found
 }
 
 type rule struct {
@@ -204,10 +207,11 @@ func prefixes(place string) []string {
 }
 
 // newPolicy prepares a policy for questions about a system under the assumptions for it.
-func newPolicy(doc policyDoc, a *Assumptions, platform string) (*Policy, error) {
+func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error) {
 	p := &Policy{
 		doc: doc, linux: platform == "linux", paths: map[string]int{}, named: map[string][]int{},
 		protected: map[string]bool{}, writes: map[string]bool{}, nodes: map[string]nodeKind{}, matchers: map[string]pattern{},
+		links: map[string]bool{}, names: map[string][]string{}, spots: map[string]spot{},
 	}
 	list, err := a.base(doc.Base, doc.BaseVersion, platform)
 	if err != nil {
@@ -235,6 +239,7 @@ func newPolicy(doc policyDoc, a *Assumptions, platform string) (*Policy, error) 
 		}
 		for _, l := range r.Links {
 			p.node(l, nodeKind{anchor: true})
+			p.links[l] = true
 		}
 	}
 	if doc.Protected != nil {
@@ -251,6 +256,7 @@ func newPolicy(doc policyDoc, a *Assumptions, platform string) (*Policy, error) 
 			}
 		}
 	}
+	clear(p.spots)
 	p.pin()
 	return p, nil
 }
@@ -321,6 +327,7 @@ func (p *Policy) protect(list []ProtectedPath) {
 			continue
 		}
 		p.node(at, nodeKind{})
+		clear(p.spots)
 	}
 }
 
@@ -354,6 +361,15 @@ func (p *Policy) granted(s spot) caps {
 // walk goes down to a place: the rule with the most components decides, of two the last. A rule by name counts as many
 // as the path that it matches. What is protected stays so until a rule for a path is written at it or below.
 func (p *Policy) walk(place string) spot {
+	s, known := p.spots[place]
+	if !known {
+		s = p.find(place)
+		p.spots[place] = s
+	}
+	return s
+}
+
+func (p *Policy) find(place string) spot {
 	s := spot{win: -1, path: -1}
 	var active []int
 	guards := make([]uint64, len(p.guards))
@@ -422,7 +438,7 @@ func (p *Policy) guardStep(parts []string, states uint64, name string) uint64 {
 		case states&(1<<i) == 0:
 		case part == "**":
 			next |= 1 << i
-		case p.matchers[part].matches(name, false):
+		case part == "*" || part == name || strings.ContainsAny(part, `*?[\\`) && p.matchers[part].matches(name, false):
 			next |= 1 << (i + 1)
 		}
 	}
@@ -476,11 +492,14 @@ func (p *Policy) Files(place string) Verdict {
 			out |= acts
 		}
 	}
+	if c := p.doc.Commands; c != nil && !slices.ContainsFunc(c.Rules, func(r commandRule) bool { return r.File == place }) {
+		out &^= Execute
+	}
 	if k := p.nodes[place]; k.pinned {
 		own, ruled := p.paths[place]
 		switch {
 		case ruled && p.rules[own].fixed:
-			out &^= Create | Fill | Symlink | Fifo | Socket | Delete
+			out &^= names
 		case k.program, (s.here || len(p.named[place]) > 0 && place != root(place)) && !k.anchor:
 			out &^= Symlink
 		default:
@@ -490,9 +509,21 @@ func (p *Policy) Files(place string) Verdict {
 	return out | out<<Late
 }
 
-// Rule is the rule that decides about a capability at a place, as ledgers call it.
-func (p *Policy) Rule(place string, of caps) string {
+// link reports whether a place is a symlink by which a rule leads elsewhere: only its name can be used.
+func (p *Policy) link(place string) bool {
+	own, ruled := p.paths[place]
+	return p.links[place] || ruled && p.rules[own].fixed && root(place) == workspace
+}
+
+// Rule is the rule that decides about an act at a place, as ledgers call it.
+func (p *Policy) Rule(place string, act Verdict) string {
 	s := p.walk(place)
+	of := caps(0)
+	for i, acts := range actCaps {
+		if acts&act != 0 {
+			of = 1 << i
+		}
+	}
 	switch {
 	case s.pattern && of&capWrite != 0 && p.granted(s)&of != 0,
 		s.guarded && !s.byName,
@@ -502,4 +533,16 @@ func (p *Policy) Rule(place string, of caps) string {
 		return "default"
 	}
 	return p.rules[s.win].id
+}
+
+// Answer returns what the policy permits.
+func (p *Policy) Answer(q Question) Verdict {
+	switch q.Kind {
+	case Files:
+		return p.Files(q.Target)
+	case Moves:
+		return p.Moves(q.Target, q.To)
+	default:
+		return 0
+	}
 }

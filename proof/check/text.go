@@ -47,6 +47,9 @@ const (
 	Late     = 16 // the shift
 )
 
+// every is all acts on places.
+const every = (1<<acts - 1) * (1 + 1<<Late)
+
 // The acts of Moves.
 const (
 	RenameFile  Verdict = 1 << iota // to a name that does not exist
@@ -94,6 +97,12 @@ type Model struct {
 	Assumes string
 	// Read reads a text strictly. The policy is the tool's, for what a text leaves to a judge that has it.
 	Read func(text []byte, p *Policy) (Text, error)
+}
+
+// Modelled returns the system of an artifact, and what is assumed about it; false where there is no model.
+func Modelled(file string) (platform, assumes string, ok bool) {
+	m, ok := models[file]
+	return m.Platform, m.Assumes, ok
 }
 
 // models are the models by the name of the artifact's file.
