@@ -186,7 +186,7 @@ func (s *profileText) moves(from, to string) Verdict {
 	if unlink {
 		v |= RenameFile | RenameDir | ReplaceFile
 	}
-	if link {
+	if link && from != root(from) {
 		v |= Link
 	}
 	return v

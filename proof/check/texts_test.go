@@ -1,4 +1,4 @@
-package check
+package check_test
 
 import (
 	"fmt"
@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/golden"
 	"github.com/accessc/accessc/ir"
+	. "github.com/accessc/accessc/proof/check"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -73,7 +74,7 @@ func (x target) judge(tool *ir.Tool, edit func([]byte) []byte) (*judge, error) {
 	if edit != nil {
 		out.Data = edit(out.Data)
 	}
-	j.text, err = models[x.File()].Read(out.Data, nil)
+	j.text, err = Models[x.File()].Read(out.Data, nil)
 	return j, err
 }
 
@@ -100,19 +101,19 @@ func (j *judge) places() []string {
 	add := func(at string) {
 		all[at] = true
 		for _, name := range []string{"fresh", "fresh/er"} {
-			all[child(at, name)] = true
+			all[Child(at, name)] = true
 		}
 	}
 	names := []string{}
 	for _, n := range j.text.Mentions(Names) {
-		names = append(names, plainName(n))
+		names = append(names, PlainName(n))
 	}
 	for _, at := range append(j.text.Mentions(Files), "${workspace}") {
 		add(at)
 	}
 	for _, r := range j.view.Tool.FS {
 		for _, n := range r.Names {
-			names = append(names, plainName(n))
+			names = append(names, PlainName(n))
 		}
 	}
 	for _, root := range j.view.Tree() {
@@ -123,7 +124,7 @@ func (j *judge) places() []string {
 	for _, at := range slices.Collect(maps.Keys(all)) {
 		for _, n := range names {
 			if !strings.HasSuffix(at, "/fresh/er") && len(names) < 12 {
-				all[child(at, n)] = true
+				all[Child(at, n)] = true
 			}
 		}
 	}
@@ -134,7 +135,7 @@ func (j *judge) places() []string {
 var acted = map[ir.Capability]Verdict{}
 
 func init() {
-	for i, acts := range actCaps {
+	for i, acts := range ActCaps {
 		acted[ir.Capability(i+1)] = acts
 	}
 }
@@ -210,7 +211,7 @@ func (j *judge) files() (out []string) {
 func (j *judge) moves(places []string) (out []string) {
 	for _, from := range places {
 		for _, to := range places {
-			if from == to || within(to, from) || within(from, to) {
+			if from == to || Within(to, from) || Within(from, to) {
 				continue
 			}
 			src, dst := ir.Direct(located(from)), ir.Direct(located(to))

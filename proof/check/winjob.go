@@ -389,7 +389,7 @@ func (t *winText) moves(from, to string) (out Verdict) {
 	if src.dir&winRights["DELETE"] != 0 && dir {
 		out |= RenameDir
 	}
-	if src.file&winRights["FILE_WRITE_ATTRIBUTES"] != 0 && file {
+	if src.file&winRights["FILE_WRITE_ATTRIBUTES"] != 0 && file && from != root(from) {
 		out |= Link
 	}
 	return out
