@@ -80,8 +80,8 @@ func (w *writer) assume(t *ir.Tool, p ir.Platform) {
 	key := fmt.Sprintf("base %v %v", t.Base, p)
 	if _, known := w.lines[key]; !known && t.Base != ir.BaseNone {
 		b := check.Base{Name: t.Base.String(), Version: ir.BaseVersion, Platform: p.String(), Places: []check.BasePath{}}
-		for _, e := range ir.BaseEntries(t.Base, p) {
-			b.Places = append(b.Places, check.BasePath{Path: e.Path, Caps: words(e.Caps)})
+		for _, r := range ir.BaseRules(t.Base, p) {
+			b.Places = append(b.Places, check.BasePath{Path: r.At.String(), Caps: words(r.Caps)})
 		}
 		line(w, &a.Bases, key, b)
 	}

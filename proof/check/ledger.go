@@ -44,7 +44,7 @@ var fileGroups = []group{
 	{Create | Fill | Mkdir | Symlink | Fifo | Socket, []string{"create", "move"}},
 	{Write | Truncate, []string{"update"}},
 	{Delete | Rmdir, []string{"delete", "move"}},
-	{Execute, []string{"execute"}},
+	{Execute, []string{"execute", "program"}},
 	{Metadata, []string{"metadata"}},
 	{Dial, []string{"socket"}},
 }
@@ -64,7 +64,9 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 			d := difference{acts: acts | acts<<Late}
 			id := rule(q.Target, g.acts)
 			for _, aspect := range g.aspects {
-				d.cells = append(d.cells, cell{"fs", id, aspect})
+				if d.cells = append(d.cells, cell{"fs", id, aspect}); aspect == "program" {
+					d.cells[len(d.cells)-1] = cell{"commands", "default", aspect}
+				}
 			}
 			if s.known[q.Target] {
 				d.excused = d.acts &^ (1<<Late - 1) // what is named is taken to exist at the start
@@ -103,28 +105,26 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 		return nil, nil
 	}
 	var out []Reason
-	for _, d := range s.differences(q, rule) {
-		for i, l := range s.Text.Levels() {
+	for i, l := range s.Text.Levels() {
+		if answers[i]&Odd != 0 {
+			return nil, fmt.Errorf("at level %d the text can be read in two ways", l.From)
+		}
+		for _, d := range s.differences(q, rule) {
 			more, less := answers[i]&^policy&d.acts, policy&^answers[i]&d.acts&^d.excused
-			if more|less == 0 {
-				continue
-			}
-			found := false
-			for _, c := range d.cells {
-				r := s.row(c, l)
-				if r == nil || more != 0 && !s.permits(r, l) || less != 0 && r.Is != "stricter" && (r.Is != "supervised" || !l.Alone) {
+			for _, acts := range []Verdict{more, less} {
+				c := slices.IndexFunc(d.cells, func(c cell) bool {
+					r := s.row(c, l)
+					return r != nil && (acts == more && s.permits(r, l) || acts == less && withholds(r, l))
+				})
+				if acts == 0 || c >= 0 && slices.ContainsFunc(out, s.reason(d.cells[c], l).equal) {
 					continue
 				}
-				reason := Reason{c.resource, c.rule, c.aspect, r.From, r.To, r.Is, r.Causes}
-				if found = true; !slices.ContainsFunc(out, reason.equal) {
-					out = append(out, reason)
+				if c < 0 {
+					return nil, fmt.Errorf("at level %d%s the text permits %q more and %q less, and the ledger has no row of %s "+
+						"of %s for it", l.From, map[bool]string{true: " without a supervisor"}[l.Alone], more.Text(q.Kind),
+						less.Text(q.Kind), d.cells[0].aspect, d.cells[0].rule)
 				}
-				break
-			}
-			if !found {
-				return nil, fmt.Errorf("at level %d%s the text permits %q more and %q less, and the ledger has no row of %s of %s for it",
-					l.From, map[bool]string{true: " without a supervisor"}[l.Alone], more.Text(q.Kind), less.Text(q.Kind), d.cells[0].aspect,
-					d.cells[0].rule)
+				out = append(out, s.reason(d.cells[c], l))
 			}
 		}
 	}
@@ -135,6 +135,17 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 }
 
 // permits reports whether a row says that more may be permitted than the policy does.
+// reason is the row about a cell.
+func (s *Subject) reason(c cell, l Level) Reason {
+	r := s.row(c, l)
+	return Reason{c.resource, c.rule, c.aspect, r.From, r.To, r.Is, r.Causes}
+}
+
+// withholds reports whether a row says that less is permitted, by itself or beside what it says more of.
+func withholds(r *Row, l Level) bool {
+	return r.Is == "stricter" || r.Is == "weaker" && len(r.Causes) > 1 || r.Is == "supervised" && l.Alone
+}
+
 func (s *Subject) permits(r *Row, l Level) bool {
 	switch r.Is {
 	case "weaker", "advisory", "none":

@@ -352,6 +352,11 @@ func (t *winText) files(at, last string) (out Verdict) {
 	give(g.file, "FILE_WRITE_DATA", Write|Truncate)
 	give(g.file, "FILE_WRITE_ATTRIBUTES", Metadata)
 	give(g.file, "FILE_EXECUTE", Execute)
+	defer func() {
+		if t.doc.Container.Children == "PROCESS_CREATION_CHILD_PROCESS_RESTRICTED" && t.doc.Job.Limits.Basic.Active == 1 {
+			out &^= Execute // nothing starts
+		}
+	}()
 	if up, ok := parent(at); ok && !held {
 		in, _, _ := t.rights(up, last)
 		give(g.file, "DELETE", Delete)
