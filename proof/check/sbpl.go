@@ -35,7 +35,9 @@ type sbOf struct {
 type sbRule struct {
 	allow   bool
 	ops     []string
-	filters []sbFilter // any of them; none: a default
+	literal map[string]bool
+	subpath map[string]bool
+	filters []sbFilter // the others; any of all matches
 	net     bool
 }
 
@@ -178,28 +180,37 @@ func (p *profile) rule(f form, params map[string]string) (sbRule, error) {
 	if len(f.list) < 3 || f.list[0].word != "allow" && f.list[0].word != "deny" {
 		return sbRule{}, fmt.Errorf("is no statement that a policy leads to")
 	}
-	r := sbRule{allow: f.list[0].word == "allow"}
+	r := sbRule{allow: f.list[0].word == "allow", literal: map[string]bool{}, subpath: map[string]bool{}}
+	places := 0
 	for _, x := range f.list[1:] {
 		if x.word == "" {
 			if x.head() == "with" {
 				continue
 			}
+			places++
 			filter, net, err := p.filter(x, params)
 			if err != nil {
 				return r, err
 			}
-			if len(r.filters) > 0 && net != r.net {
+			if places > 1 && net != r.net {
 				return r, fmt.Errorf("mixes paths and addresses")
 			}
-			r.filters, r.net = append(r.filters, filter), net
+			switch r.net = net; x.head() {
+			case "literal":
+				r.literal[p.places[len(p.places)-1]] = true
+			case "subpath":
+				r.subpath[p.places[len(p.places)-1]] = true
+			default:
+				r.filters = append(r.filters, filter)
+			}
 			continue
 		}
-		if len(r.filters) > 0 || !slices.Contains(sbFiles, x.word) && !slices.Contains(sbNet, x.word) {
+		if places > 0 || !slices.Contains(sbFiles, x.word) && !slices.Contains(sbNet, x.word) {
 			return r, fmt.Errorf("%s is no operation of a policy here", x.word)
 		}
 		r.ops = append(r.ops, x.word)
 	}
-	if len(r.ops) == 0 || len(r.filters) == 0 {
+	if len(r.ops) == 0 || places == 0 {
 		return r, fmt.Errorf("names no operation or no place")
 	}
 	for _, op := range r.ops {
@@ -431,9 +442,10 @@ func (p *profile) allows(op, at string, dir bool) (bool, error) {
 
 func (p *profile) decide(at string, dir bool) sbOf {
 	of := sbOf{allows: map[string]bool{}}
-	named, last := map[string]bool{}, map[string]bool{}
+	named, last, way := map[string]bool{}, map[string]bool{}, prefixes(at)
 	for _, r := range p.rules {
-		if !slices.ContainsFunc(r.filters, func(f sbFilter) bool { return f(at, dir) }) {
+		if !r.literal[at] && !slices.ContainsFunc(way, func(up string) bool { return r.subpath[up] }) &&
+			!slices.ContainsFunc(r.filters, func(f sbFilter) bool { return f(at, dir) }) {
 			continue
 		}
 		for _, op := range r.ops {

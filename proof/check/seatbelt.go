@@ -163,13 +163,10 @@ func (s *profileText) files(at string) Verdict {
 
 // cloned says whether clonefile copies a file, with a directory around it or by itself, to where it could be read.
 func (s *profileText) cloned(at string) bool {
-	for dir := false; at != ""; dir = true {
-		if ok, err := s.allows("file-clone", at, dir); ok || err != nil {
-			return true
-		}
-		at = at[:max(strings.LastIndexByte(at, '/'), 0)]
-	}
-	return false
+	return slices.ContainsFunc(prefixes(at), func(up string) bool {
+		ok, err := s.allows("file-clone", up, up != at)
+		return ok || err != nil
+	})
 }
 
 func (s *profileText) moves(from, to string) Verdict {

@@ -138,11 +138,12 @@ type winText struct {
 	doc      winDoc
 	words    map[string]winGives
 	entries  map[string]winEntry
+	there    map[string]bool // places that exist at the start, or it is refused
 	patterns []winEntry
 }
 
 func readWinjob(text []byte, _ *Policy) (Text, error) {
-	t := &winText{words: map[string]winGives{}, entries: map[string]winEntry{}}
+	t := &winText{words: map[string]winGives{}, entries: map[string]winEntry{}, there: map[string]bool{}}
 	d := &t.doc
 	if err := strict(text, d); err != nil {
 		return nil, err
@@ -238,6 +239,9 @@ func (t *winText) read() error {
 			return fmt.Errorf("the list of %s is not understood or stands twice: %w", e.Path, err)
 		}
 		t.entries[e.Path] = e
+		for _, up := range prefixes(e.Path) {
+			t.there[up] = t.there[up] || e.Absent != "skip"
+		}
 	}
 	for _, e := range t.doc.Files.Patterns {
 		e, err := spell(e)
@@ -311,7 +315,7 @@ func (t *winText) rights(at, last string) (g winGives, listed, held bool) {
 	for _, up := range prefixes(at) {
 		g.file, g.dir = g.filesBelow, g.dirsBelow
 		e, ok := t.list(up)
-		held = ok && (len(up) <= len(last) || e.Absent == "create" || e.Absent == "refuse")
+		held = ok && (len(up) <= len(last) || t.there[up])
 		if !held {
 			continue
 		}
@@ -396,6 +400,9 @@ func (t *winText) moves(from, to string) (out Verdict) {
 	}
 	if src.file&winRights["FILE_WRITE_ATTRIBUTES"] != 0 && file && from != root(from) {
 		out |= Link
+	}
+	if t.there[to] {
+		out &= ReplaceFile
 	}
 	return out
 }
