@@ -86,6 +86,21 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 			}
 		}
 		out = append(out, d)
+	case Hosts:
+		e, aspect := parseEndpoint(q.Target), "connect"
+		if e.listen {
+			aspect = "listen"
+		}
+		_, by := s.Policy.reaches(e)
+		out = append(out, difference{acts: Permit, cells: []cell{{"net", by, aspect}}})
+	case Programs:
+		out = append(out, difference{acts: Permit, cells: []cell{
+			{"commands", "commands." + q.Target, "program"}, {"commands", "default", "program"},
+		}})
+	case Variables:
+		out = append(out, difference{acts: Permit, cells: []cell{{"env", "default", "forward"}}})
+	case Limits:
+		out = append(out, difference{acts: ^Verdict(0), cells: []cell{{"limits", q.Target, q.Target}}})
 	}
 	return out
 }
@@ -112,7 +127,7 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 			found := false
 			for _, c := range d.cells {
 				r := s.row(c, l)
-				if r == nil || more != 0 && !s.permits(r, l) || less != 0 && r.Is != "stricter" && (r.Is != "supervised" || !l.Alone) {
+				if r == nil || more != 0 && !s.permits(r, l) || less != 0 && r.Is != "stricter" && (r.Is == "exact" || !l.Alone) {
 					continue
 				}
 				reason := Reason{c.resource, c.rule, c.aspect, r.From, r.To, r.Is, r.Causes}
