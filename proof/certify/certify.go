@@ -151,6 +151,9 @@ func (w *writer) artifact(t *check.Tool, tool *ir.Tool, file string, read func(t
 		w.out.Texts = append(w.out.Texts, claim)
 		return nil
 	}
+	if open := s.Unmet(); len(open) > 0 {
+		return fmt.Errorf("its needs lack a row of the ledger: %v of %v is %s", open[0].Aspects, open[0].Rules, open[0].Is)
+	}
 	questions, err := s.Targets()
 	if err != nil {
 		return err

@@ -347,10 +347,12 @@ func (t *landlockText) hosts(e endpoint) []Verdict {
 			is = s.Listen && policy
 		case s.Egress:
 			is = policy
-		case e.scheme == "tcp":
-			is = slices.Contains(s.Connect, net(e)) && policy
+		case e.host == "localhost":
+			v4, v6 := e, e
+			v4.host, v6.host = "127.0.0.1", "::1"
+			is = policy && slices.Contains(s.Connect, net(v4)) && slices.Contains(s.Connect, net(v6))
 		default:
-			is = policy && (slices.Contains(s.Connect, net(e)) || e.host == "localhost" && len(s.Connect) > 0)
+			is = policy && slices.Contains(s.Connect, net(e))
 		}
 		if is {
 			out[i] = Permit
