@@ -3,8 +3,10 @@ package certify
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
@@ -149,6 +151,9 @@ func (w *writer) artifact(t *check.Tool, tool *ir.Tool, file string, read func(t
 		w.out.Texts = append(w.out.Texts, claim)
 		return nil
 	}
+	if open := s.Unmet(); len(open) > 0 {
+		return fmt.Errorf("its needs lack a row of the ledger: %v of %v is %s", open[0].Aspects, open[0].Rules, open[0].Is)
+	}
 	questions, err := s.Targets()
 	if err != nil {
 		return err
@@ -275,6 +280,9 @@ func access(c ir.Capability, kind ir.NameKind) func(ir.Place) ir.Operation {
 
 // answer is the policy's verdict.
 func (d *decider) answer(q check.Question) (check.Verdict, error) {
+	if q.Kind != check.Files && q.Kind != check.Moves {
+		return d.other(q)
+	}
 	at, err := irjson.ParseLocation(q.Target)
 	if err != nil {
 		return 0, err
@@ -326,4 +334,58 @@ func (d *decider) rule(place string, acts check.Verdict) string {
 		break
 	}
 	return string(ir.DefaultRule)
+}
+
+// other is the policy's verdict about what is no place.
+func (d *decider) other(q check.Question) (check.Verdict, error) {
+	is := false
+	switch q.Kind {
+	case check.Variables:
+		is = d.view.Decide(ir.Forward{Name: q.Target}).Allowed()
+	case check.Hosts:
+		op, err := target(q.Target)
+		if err != nil {
+			return 0, err
+		}
+		is = d.view.Decide(op).Allowed()
+	case check.Limits:
+		for _, l := range d.view.Tool.Limits {
+			if l.Kind.String() == q.Target {
+				return check.Verdict(l.Value), nil
+			}
+		}
+	case check.Programs:
+		// That a program is listed is asked, its arguments are not.
+		is = d.view.Tool.Commands == nil
+		for _, r := range d.view.Programs() {
+			is = is || r.Program == q.Target && r.Origin.Layer != ir.LayerImplied
+		}
+	case check.Files, check.Moves, check.Names:
+	}
+	if is {
+		return check.Permit, nil
+	}
+	return 0, nil
+}
+
+// target reads a connection, "connect SCHEME HOST PORT /PATH", or a listener, "listen HOST PORT".
+func target(text string) (ir.Operation, error) {
+	f := strings.Fields(text)
+	if len(f) != 3 && len(f) != 5 {
+		return nil, fmt.Errorf("the target %q is none", text)
+	}
+	host := ir.Host{Kind: ir.HostName, Name: f[len(f)/2]}
+	if a, err := netip.ParseAddr(strings.Trim(host.Name, "[]")); err == nil {
+		host = ir.Host{Kind: ir.HostAddr, Addr: a}
+	}
+	if f[0] == "listen" {
+		port, err := strconv.ParseUint(f[2], 10, 16)
+		return ir.Listen{Host: host, Port: uint16(port)}, err
+	}
+	port, err := strconv.ParseUint(f[3], 10, 16)
+	to := ir.Endpoint{Scheme: f[1], Host: host, Port: uint16(port)}
+	if f[4] != "/" {
+		to.Path = strings.Split(f[4][1:], "/")
+	}
+	return ir.Connect{To: to}, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -79,7 +80,7 @@ func rules(t *ir.Tool) string {
 func accepted(t interface {
 	Fatal(...any)
 	Errorf(string, ...any)
-}, b built) *check.Report {
+}, b built) (*check.Report, *check.Certificate) {
 	text, err := certify.Certificate(b.Build)
 	if err != nil {
 		t.Fatal(fmt.Sprint(err, "\n", rules(b.tool)))
@@ -91,12 +92,107 @@ func accepted(t interface {
 	for _, p := range r.Problems {
 		t.Errorf("%s", p)
 	}
-	return r
+	var c check.Certificate
+	if err := json.Unmarshal(text, &c); err != nil {
+		t.Fatal(err)
+	}
+	return r, &c
 }
 
-// TestRandomPolicies: a certificate of a random policy is accepted.
+// drawn is a random policy with rules of every kind.
+func drawn(t *rapid.T) *ir.Tool {
+	tool := irtest.ToolByName(t, irtest.Plain, 5)
+	if rapid.IntRange(0, 3).Draw(t, "net") == 0 {
+		tool.Net, tool.Declared.Net = irtest.NetRules(t, 4), true
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "env") {
+		name := rapid.SampledFrom([]string{"", "A", "AB", "HOME", "LD_", "TMPDIR"}).Draw(t, "variable")
+		r := ir.EnvRule{Name: name, Prefix: name == "" || rapid.Bool().Draw(t, "prefix"), Read: rapid.Bool().Draw(t, "forward")}
+		tool.Env = append(tool.Env, r)
+	}
+	if rapid.IntRange(0, 5).Draw(t, "commands") == 0 {
+		tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git", AnyArgs: true, AllEnvs: true}}}
+	}
+	for _, k := range []ir.LimitKind{ir.LimitMemory, ir.LimitWallTime} {
+		if rapid.Bool().Draw(t, k.String()) {
+			tool.Limits = append(tool.Limits, ir.Limit{Kind: k, Value: uint64(rapid.IntRange(1, 1<<40).Draw(t, "value"))})
+		}
+	}
+	return tool
+}
+
+// TestRandomPolicies: the certificate of a random policy is accepted. On further targets, ten for each class, Decide and
+// the checker's evaluator agree, and what policy and text say of each is what they say of some class.
 func TestRandomPolicies(t *testing.T) {
+	classes, targets := 0, 0
 	irtest.Check(t, 5000, 1, func(rt *rapid.T) {
-		accepted(rt, build(rt, irtest.ToolByName(rt, irtest.Plain, 5)))
+		b := build(rt, drawn(rt))
+		r, c := accepted(rt, b)
+		m, err := check.ReadManifest(b.Manifest)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		s, err := check.NewReader(&r.Assumptions).Subject(&m.Tools[0], "landlock.json", b.texts["landlock.json"])
+		if err != nil {
+			rt.Fatal(err)
+		}
+		said := map[string]bool{}
+		for _, p := range c.Parts {
+			for _, k := range p.Classes {
+				answers := []string{}
+				for _, v := range c.Answers[k[1]] {
+					answers = append(answers, now(c.Verdicts[v]))
+				}
+				said[fmt.Sprint(p.Kind, now(c.Verdicts[k[0]]), answers)] = true
+			}
+		}
+		classes += r.Classes
+		for range 10 * r.Classes {
+			q := further(rt)
+			targets++
+			decided, err := certify.Decide(b.tool, q)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if is := s.Policy.Answer(q); is != decided {
+				rt.Fatalf("%s: Decide says %s, the checker %s\n%s", q.Key(), decided, is, rules(b.tool))
+			}
+			answers := []string{}
+			for _, v := range s.Text.Answer(q) {
+				answers = append(answers, now(v.Text(q.Kind)))
+			}
+			if !said[fmt.Sprint(q.Kind, now(decided.Text(q.Kind)), answers)] {
+				rt.Fatalf("%s is in no class: %s, %v\n%s", q.Key(), decided.Text(q.Kind), answers, rules(b.tool))
+			}
+		}
 	})
+	fmt.Printf("property %s: %d classes, %d further targets\n", t.Name(), classes, targets)
+}
+
+// now is a verdict without the acts on late names.
+func now(verdict string) string {
+	verdict, _, _ = strings.Cut(verdict, "/")
+	return verdict
+}
+
+// further is a target that need be no representative. All on the way to it existed at the start.
+func further(t *rapid.T) check.Question {
+	names := append([]string{"accessc.toml", ".git", "hooks", ".env", "zz"}, irtest.Plain...)
+	roots := []string{"${workspace}", "${workspace}", "${workspace}", "${external:~}", "${home}", "/usr", "/etc"}
+	place := func() string {
+		at := rapid.SampledFrom(roots).Draw(t, "root")
+		if p := irtest.Path(t, names, 4); p != "" {
+			at += "/" + p
+		}
+		return at
+	}
+	if rapid.IntRange(0, 3).Draw(t, "move") == 0 {
+		// Neither a directory that is a root, nor one into itself.
+		src, dst := place()+"/a", place()+"/b"
+		if !strings.HasPrefix(dst, src+"/") && !strings.HasPrefix(src, dst+"/") {
+			return check.Question{Kind: check.Moves, Target: src, To: dst}
+		}
+	}
+	at := place()
+	return check.Question{Kind: check.Files, Target: at, To: at}
 }

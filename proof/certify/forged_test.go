@@ -151,3 +151,42 @@ func refused(t *testing.T, name, want string, b built, manifest, text []byte) {
 	}
 	t.Errorf("%s: not refused by %q: %v", name, want, r.Problems)
 }
+
+// TestConstructs: tools that have every construct between them are certified and accepted.
+func TestConstructs(t *testing.T) {
+	r, c, u, d, x := ir.Caps(ir.Read), ir.Caps(ir.Create), ir.Caps(ir.Update), ir.Caps(ir.Delete), ir.Caps(ir.Execute)
+	tool := func(rules ...ir.FSRule) *ir.Tool {
+		t := ir.NewTool("tool")
+		t.FS, t.Declared.FS = rules, true
+		return t
+	}
+	at := func(path string, caps ir.CapSet, names ...string) ir.FSRule {
+		return ir.FSRule{Written: path, At: ir.In(path), Caps: caps, Names: names}
+	}
+	hosts := tool(at("", r))
+	localhost := ir.Host{Kind: ir.HostName, Name: ir.Localhost}
+	hosts.Net = []ir.NetRule{
+		{Host: ir.Host{Kind: ir.HostName, Name: "example.com"}, Scheme: "https", Allow: true},
+		{Host: ir.Host{Kind: ir.HostSuffix, Name: "example.com"}, Scheme: "http", Port: 8080, Path: []string{"v1"}, Allow: true},
+	}
+	addresses := tool(at("", r))
+	addresses.Net = []ir.NetRule{{Host: localhost, Port: 8080, Allow: true}, {Host: localhost, Port: 8081, Listen: true, Allow: true}}
+	rest := tool(at("", r|x), at("bin", r|x))
+	rest.Env = []ir.EnvRule{{Name: "A_", Prefix: true, Read: true}, {Name: "A_KEY"}, {Name: "LD_PRELOAD", Read: true}}
+	rest.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: 1 << 30}, {Kind: ir.LimitOpenFiles, Value: 64}}
+	listed := tool(at("", r|x))
+	listed.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git", AnyArgs: true, AllEnvs: true}}}
+	protected := sources()
+	protected.FS = append(protected.FS, at(".github/workflows", ir.All), at("src/.env", r, "a*"))
+	for name, tool := range map[string]*ir.Tool{
+		"sources": sources(), "protected": protected, "hosts": hosts, "addresses": addresses, "rest": rest, "listed": listed,
+		"exception":      tool(at("", ir.All), at("a/b", r)),
+		"nothing":        tool(),
+		"only read":      tool(at("", r), at("secret", 0)),
+		"create":         tool(at("", r|c), at("a", r|c|d), at("b", u)),
+		"execute":        tool(at("", x), at("a", r|x|u)),
+		"late directory": tool(at("a", r|u|d), at("a/b", r|c|u), at("a/b/c", ir.All)),
+	} {
+		t.Run(name, func(t *testing.T) { accepted(t, build(t, tool)) })
+	}
+}

@@ -189,7 +189,11 @@ func (p *Policy) Mentions(k Kind) (out []string) {
 			out = append(out, at)
 		}
 	}
-	return out
+	if k == Hosts {
+		return p.endpoints()
+	}
+	l := p.launch()
+	return append(out, l.mentions(k)...)
 }
 
 // Targets lists questions that together stand for all: on all questions of a class both verdicts are those on some
@@ -227,7 +231,7 @@ func (s *Subject) Targets() ([]Question, error) {
 		below := func(path ...string) Question { return Question{Files, child(at, strings.Join(path, "/")), at} }
 		first := below(names[0])
 		out = append(out, first, below(names[0], names[0]))
-		in, near[at] = append(in, first), first.Target
+		in, near[at] = append(in, first, below(names[0], names[0])), first.Target
 		if len(names) == 1 {
 			continue
 		}
@@ -245,12 +249,22 @@ func (s *Subject) Targets() ([]Question, error) {
 			}
 			for j, b := range names {
 				if i+j > 0 {
-					out = append(out, below(a, b))
+					out, in = append(out, below(a, b)), append(in, below(a, b))
 				}
 			}
 		}
 	}
-	return slices.Concat(out, s.moves(places, in, near)), nil
+	out = append(out, s.moves(places, in, near)...)
+	for _, k := range []Kind{Hosts, Variables, Programs, Limits} {
+		list := slices.Concat(s.Policy.Mentions(k), s.Text.Mentions(k))
+		slices.Sort(list)
+		for _, target := range slices.Compact(list) {
+			if q := (Question{Kind: k, Target: target}); s.Text.Answer(q) != nil {
+				out = append(out, q)
+			}
+		}
+	}
+	return out, nil
 }
 
 // classes are names that stand for all names but those that are taken.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // landlockModel is the model of Linux: landlock(7), and the supervisor behind seccomp.
@@ -133,6 +134,7 @@ var needed = []struct {
 type landlockText struct {
 	doc    landlockDoc
 	policy *Policy
+	launch launch
 	levels []landlockLevel
 	grants [2]map[string][]landlockPath // by place: without the supervisor, and with it
 }
@@ -153,6 +155,10 @@ func readLandlock(text []byte, p *Policy) (Text, error) {
 	if err := strict(text, &t.doc); err != nil {
 		return nil, err
 	}
+	t.launch = launch{env: t.doc.Environment, private: t.doc.Home != "", limits: t.doc.Limits, listed: t.doc.Programs != nil}
+	for _, c := range t.doc.Programs {
+		t.launch.programs = append(t.launch.programs, c.Name)
+	}
 	alone, supervised := t.doc.Paths, []landlockPath(nil)
 	if s := t.doc.Supervision; s != nil {
 		supervised = s.Paths
@@ -166,10 +172,16 @@ func readLandlock(text []byte, p *Policy) (Text, error) {
 	var handled uint32
 	for _, l := range t.doc.Levels {
 		handled |= rightsOf(l.FS...)
-		for _, with := range []bool{false, true}[:1+min(len(supervised), 1)] {
+		for _, with := range []bool{false, true} {
+			if with && t.doc.Supervision == nil {
+				continue
+			}
 			next := t.level(l.ABI, handled, with)
-			if n := len(t.levels) - 1 - min(len(supervised), 1); n >= 0 && len(l.FS)+len(l.Net)+len(l.Scoped) == 0 &&
-				t.levels[n].alike(next) {
+			n := len(t.levels) - 1
+			for n >= 0 && t.levels[n].Alone != next.Alone {
+				n--
+			}
+			if n >= 0 && len(l.FS)+len(l.Net)+len(l.Scoped) == 0 && t.levels[n].alike(next) {
 				t.levels[n].To = l.ABI
 				continue
 			}
@@ -282,7 +294,7 @@ func (t *landlockText) Levels() []Level {
 
 func (t *landlockText) Mentions(k Kind) (out []string) {
 	if k != Files {
-		return nil
+		return t.launch.mentions(k)
 	}
 	for _, grants := range t.grants {
 		for at, list := range grants {
@@ -305,8 +317,56 @@ func (t *landlockText) Answer(q Question) []Verdict {
 		return t.files(q)
 	case Moves:
 		return t.moves(q.Target, q.To)
+	case Hosts:
+		return t.hosts(parseEndpoint(q.Target))
 	}
-	return nil
+	out := make([]Verdict, len(t.levels))
+	for i := range out {
+		out[i] = t.launch.answer(q)
+	}
+	return out
+}
+
+// hosts are the connections and listeners that are possible: none where the filter fails sockets, any where it does not
+// and nobody judges, and otherwise those of the addresses that the supervisor connects to, and what the proxy carries.
+func (t *landlockText) hosts(e endpoint) []Verdict {
+	out := make([]Verdict, len(t.levels))
+	policy, _ := t.policy.reaches(e)
+	for i, l := range t.levels {
+		s := t.doc.Supervision
+		calls := []string{"connect"}
+		if e.listen {
+			calls = []string{"bind", "listen"}
+		}
+		is := false
+		switch {
+		case all(l.filter, false, "socket") || all(l.filter, false, calls...):
+		case s == nil || l.Alone || !all(s.Traps, false, calls[:1]...):
+			is = true
+		case e.listen:
+			is = s.Listen && policy
+		case s.Egress:
+			is = policy
+		case e.host == "localhost":
+			v4, v6 := e, e
+			v4.host, v6.host = "127.0.0.1", "::1"
+			is = policy && slices.Contains(s.Connect, net(v4)) && slices.Contains(s.Connect, net(v6))
+		default:
+			is = policy && slices.Contains(s.Connect, net(e))
+		}
+		if is {
+			out[i] = Permit
+		}
+	}
+	return out
+}
+
+// net is a target as the list of addresses spells it.
+func net(e endpoint) string {
+	if strings.Contains(e.host, ":") {
+		return "[" + strings.Trim(e.host, "[]") + "]:" + itoa(int(e.port))
+	}
+	return e.host + ":" + itoa(int(e.port))
 }
 
 // with is the index of the grants of a level.

@@ -88,6 +88,21 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 			}
 		}
 		out = append(out, d)
+	case Hosts:
+		e, aspect := parseEndpoint(q.Target), "connect"
+		if e.listen {
+			aspect = "listen"
+		}
+		_, by := s.Policy.reaches(e)
+		out = append(out, difference{acts: Permit, cells: []cell{{"net", by, aspect}}})
+	case Programs:
+		out = append(out, difference{acts: Permit, cells: []cell{
+			{"commands", "commands." + q.Target, "program"}, {"commands", "default", "program"},
+		}})
+	case Variables:
+		out = append(out, difference{acts: Permit, cells: []cell{{"env", "default", "forward"}}})
+	case Limits:
+		out = append(out, difference{acts: ^Verdict(0), cells: []cell{{"limits", q.Target, "limit"}}})
 	}
 	return out
 }
@@ -111,6 +126,13 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 		}
 		for _, d := range s.differences(q, rule) {
 			more, less := answers[i]&^policy&d.acts, policy&^answers[i]&d.acts&^d.excused
+			if q.Kind == Limits { // none, or a higher limit, permits more
+				if more, less = 0, 0; answers[i]-1 > policy-1 {
+					more = Permit
+				} else if answers[i] != policy {
+					less = Permit
+				}
+			}
 			for _, acts := range []Verdict{more, less} {
 				c := slices.IndexFunc(d.cells, func(c cell) bool {
 					r := s.row(c, l)
@@ -134,7 +156,6 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 	return out, nil
 }
 
-// permits reports whether a row says that more may be permitted than the policy does.
 // reason is the row about a cell.
 func (s *Subject) reason(c cell, l Level) Reason {
 	r := s.row(c, l)
@@ -143,9 +164,10 @@ func (s *Subject) reason(c cell, l Level) Reason {
 
 // withholds reports whether a row says that less is permitted, by itself or beside what it says more of.
 func withholds(r *Row, l Level) bool {
-	return r.Is == "stricter" || r.Is == "weaker" && len(r.Causes) > 1 || r.Is == "supervised" && l.Alone
+	return r.Is == "stricter" || r.Is == "weaker" && len(r.Causes) > 1 || r.Is != "exact" && l.Alone
 }
 
+// permits reports whether a row says that more may be permitted than the policy does.
 func (s *Subject) permits(r *Row, l Level) bool {
 	switch r.Is {
 	case "weaker", "advisory", "none":

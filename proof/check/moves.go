@@ -111,24 +111,35 @@ func (s *Subject) moves(places []string, in []Question, near map[string]string) 
 	if s.Text.Answer(Question{Moves, child(workspace, "a"), child(workspace, "b")}) == nil {
 		return nil // the model knows no moves
 	}
-	for _, at := range places {
-		up, ok := parent(at)
-		if beside := near[up]; ok && beside != "" {
-			out = append(out, Question{Moves, at, beside}, Question{Moves, beside, at})
-		}
-	}
 	seen := map[string]bool{}
 	var kinds []string
 	for _, q := range in {
-		if key := s.state(q); !seen[key] && root(q.Target) != system {
+		if key := s.state(q.Target, q.To); !seen[key] && root(q.Target) != system {
 			seen[key] = true
 			kinds = append(kinds, q.Target)
 		}
 	}
+	for _, at := range places {
+		up, ok := parent(at)
+		beside := near[up]
+		if !ok || beside == "" {
+			continue
+		}
+		others := []string{beside}
+		if key := s.state(at, up) + s.state(beside, up) + fmt.Sprint(s.Policy.nodes[at].pinned); !seen[key] {
+			seen[key] = true
+			others = append(others, kinds...)
+		}
+		slices.Sort(others)
+		for _, o := range slices.Compact(others) {
+			out = append(out, Question{Moves, at, o}, Question{Moves, o, at})
+		}
+	}
 	for _, a := range kinds {
 		for _, b := range kinds {
-			if a == b {
+			if a == b { // in a directory, and between two
 				b += "2"
+				out = append(out, Question{Moves, a, child(b, base(a))})
 			}
 			out = append(out, Question{Moves, a, b})
 		}
@@ -137,11 +148,11 @@ func (s *Subject) moves(places []string, in []Question, near map[string]string) 
 }
 
 // state is the same for two names that policy and text treat alike.
-func (s *Subject) state(q Question) string {
-	w := s.Policy.walk(q.Target)
-	key := fmt.Sprint(w.win, w.guarded, w.pattern, s.Policy.active(q.Target), s.Text.Answer(q))
+func (s *Subject) state(place, from string) string {
+	w := s.Policy.walk(place)
+	key := fmt.Sprint(w.win, w.guarded, w.pattern, s.Policy.active(place), s.Text.Answer(Question{Files, place, from}))
 	if t, ok := s.Text.(interface{ Region(place string) string }); ok {
-		key += t.Region(q.Target)
+		key += t.Region(place)
 	}
 	return key
 }

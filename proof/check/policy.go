@@ -9,6 +9,7 @@ import (
 // Policy is a tool's policy, read from a manifest, and its evaluator.
 type Policy struct {
 	doc       *policyDoc
+	platform  string
 	linux     bool
 	rules     []rule              // in the order in which ties are decided
 	paths     map[string]int      // by place: the last rule for the very place
@@ -188,7 +189,7 @@ func parent(place string) (string, bool) {
 	if place == root(place) {
 		return "", false
 	}
-	return max(place[:strings.LastIndexByte(place, '/')], root(place)), true
+	return max(place[:max(strings.LastIndexByte(place, '/'), 0)], root(place)), true
 }
 
 func base(place string) string { return place[strings.LastIndexByte(place, '/')+1:] }
@@ -209,7 +210,7 @@ func prefixes(place string) []string {
 // newPolicy prepares a policy for questions about a system under the assumptions for it.
 func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error) {
 	p := &Policy{
-		doc: doc, linux: platform == "linux", paths: map[string]int{}, named: map[string][]int{},
+		doc: doc, platform: platform, linux: platform == "linux", paths: map[string]int{}, named: map[string][]int{},
 		protected: map[string]bool{}, writes: map[string]bool{}, nodes: map[string]nodeKind{}, matchers: map[string]pattern{},
 		links: map[string]bool{}, names: map[string][]string{}, spots: map[string]spot{},
 	}
@@ -542,7 +543,14 @@ func (p *Policy) Answer(q Question) Verdict {
 		return p.Files(q.Target)
 	case Moves:
 		return p.Moves(q.Target, q.To)
-	default:
+	case Hosts:
+		if is, _ := p.reaches(parseEndpoint(q.Target)); is {
+			return Permit
+		}
 		return 0
+	default:
+		l := p.launch()
+		l.folds = p.platform == "windows"
+		return l.answer(q)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,7 @@ type profile struct {
 	rules  []sbRule
 	places []string      // paths at which an answer may change
 	names  []sbNames     // the regular expressions, taken apart
+	hosts  []string      // targets by addresses
 	loader string        // the document in the comments at the end
 	last   map[sbAt]sbOf // answers so far
 }
@@ -260,7 +262,14 @@ func (p *profile) filter(f form, params map[string]string) (sbFilter, bool, erro
 		if err != nil || !ok || host != "*" && host != "localhost" || strings.Contains(port, ":") {
 			return bad("is no * or localhost with a port")
 		}
-		side := f.head() + " "
+		e := endpoint{listen: f.head() == "local", scheme: "tcp", host: strings.Replace(host, "*", "192.0.2.1", 1), port: 9}
+		if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+			e.port = uint16(n)
+		}
+		if port != "${proxy}" {
+			p.hosts = append(p.hosts, e.String())
+		}
+		side := f.head() + " tcp "
 		return func(at string, _ bool) bool {
 			h, o, _ := strings.Cut(strings.TrimPrefix(at, side), ":")
 			return strings.HasPrefix(at, side) && (host == "*" || h == host) && (port == "*" || o == port)

@@ -25,7 +25,8 @@ var seatbeltModel = Model{
 // A profileText is a profile with the document of its loader.
 type profileText struct {
 	*profile
-	launch launchDoc
+	needs  []Row
+	launch launch
 	policy *Policy
 }
 
@@ -40,6 +41,10 @@ type launchDoc struct {
 	Needs       []Row           `json:"needs"`
 	Accept      []string        `json:"accept"`
 	Context     string          `json:"context"`
+}
+
+func (d *launchDoc) launch() launch {
+	return launch{env: d.Environment, private: d.Home != "", limits: d.Limits}
 }
 
 var sbDefine = regexp.MustCompile(`^ define -D ([A-Z_0-9]+)=(?:PATH|PORT)  (?:the approved target of )?(.*)$`)
@@ -80,7 +85,10 @@ func readSeatbelt(text []byte, policy *Policy) (Text, error) {
 	if err := strict([]byte(p.loader), &loader); err != nil {
 		return nil, fmt.Errorf("the comments at the end: %w", err)
 	}
-	s.launch = loader.launchDoc
+	s.needs, s.launch = loader.Needs, loader.launch()
+	s.launch.limits = slices.DeleteFunc(s.launch.limits, func(l limit) bool { // setrlimit(2) holds the others
+		return l.Kind == "memory" || l.Kind == "wall_time"
+	})
 	return s, nil
 }
 
@@ -89,7 +97,7 @@ func (s *profileText) Levels() []Level  { return []Level{{}} }
 
 // Acts leaves out the making of a socket's name, which no profile permits: rows about sockets state it.
 func (s *profileText) Acts() Verdict { return (1<<acts - 1) &^ Socket }
-func (s *profileText) Needs() []Row  { return s.launch.Needs }
+func (s *profileText) Needs() []Row  { return s.needs }
 
 func (s *profileText) Mentions(k Kind) []string {
 	switch k {
@@ -115,7 +123,10 @@ func (s *profileText) Mentions(k Kind) []string {
 		}
 		return out
 	}
-	return nil
+	if k == Hosts {
+		return s.hosts
+	}
+	return s.launch.mentions(k)
 }
 
 func (s *profileText) Answer(q Question) []Verdict {
@@ -125,8 +136,12 @@ func (s *profileText) Answer(q Question) []Verdict {
 		return []Verdict{v | v&^Odd<<Late}
 	case Moves:
 		return []Verdict{s.moves(q.Target, q.To)}
+	case Hosts:
+		return []Verdict{s.reaches(parseEndpoint(q.Target))}
+	case Programs:
+		return []Verdict{s.starts(q.Target)}
 	}
-	return nil
+	return []Verdict{s.launch.answer(q)}
 }
 
 // files says what may be done at a place.
@@ -187,6 +202,43 @@ func (s *profileText) moves(from, to string) Verdict {
 		v |= Link
 	}
 	return v
+}
+
+// reaches says whether a connection or a listener is possible: by a filter, or through the proxy, which asks the policy.
+func (s *profileText) reaches(e endpoint) Verdict {
+	host := e.host
+	if addr := strings.Trim(host, "[]"); addr == "127.0.0.1" || addr == "::1" {
+		host = "localhost"
+	}
+	may := func(op, at string) bool {
+		ok, err := s.allows(op, at, false)
+		return ok || err != nil
+	}
+	policy, _ := s.policy.reaches(e)
+	to := " tcp " + strings.ReplaceAll(host, ":", "") + ":" + itoa(int(e.port))
+	if e.listen && may("network-bind", "local"+to) && may("network-inbound", "local"+to) || !e.listen &&
+		(may("network-outbound", "remote"+to) || policy && may("network-outbound", "remote tcp localhost:${proxy}")) {
+		return Permit
+	}
+	return 0
+}
+
+// starts says whether a program starts: any, where the tool's own files do, or the file that the policy has for it.
+func (s *profileText) starts(program string) Verdict {
+	files := []string{child(temp, "x")}
+	if c := s.policy.doc.Commands; c != nil {
+		for _, r := range c.Rules {
+			if r.Program == program && r.File != "" {
+				files = append(files, r.File)
+			}
+		}
+	}
+	for _, at := range files {
+		if ok, err := s.allows("process-exec*", at, false); ok || err != nil {
+			return Permit
+		}
+	}
+	return 0
 }
 
 // plainName is a name that a pattern matches, if it has no sets.

@@ -136,6 +136,8 @@ func (g *winGives) add(o winGives) {
 
 type winText struct {
 	doc      winDoc
+	launch   launch
+	alone    bool // nothing but the tool's program starts
 	words    map[string]winGives
 	entries  map[string]winEntry
 	there    map[string]bool // places that exist at the start, or it is refused
@@ -183,6 +185,20 @@ func readWinjob(text []byte, _ *Policy) (Text, error) {
 			"JOB_TIME"}, strings.TrimPrefix(f, "JOB_OBJECT_LIMIT_"))
 	}):
 		return nil, fmt.Errorf("the job outlives its loader, or can be left")
+	}
+	t.launch = d.launch()
+	t.launch.folds = true
+	job := d.Job.Limits
+	t.alone = d.Container.Children == "PROCESS_CREATION_CHILD_PROCESS_RESTRICTED" && job.Basic.Active == 1
+	t.launch.limits = slices.DeleteFunc(t.launch.limits, func(l limit) bool {
+		return l.Kind != "wall_time" && !(t.alone && l.Kind == "processes")
+	})
+	for i, v := range []uint64{job.Memory, job.Basic.Active, job.Basic.Time / 10_000} {
+		flag := []string{"JOB_MEMORY", "ACTIVE_PROCESS", "JOB_TIME"}[i]
+		if slices.Contains(job.Basic.Flags, "JOB_OBJECT_LIMIT_"+flag) && !(t.alone && i == 1) {
+			kind := []string{"memory", "processes", "cpu_time"}[i]
+			t.launch.limits = append(t.launch.limits, limit{Kind: kind, Value: v})
+		}
 	}
 	return t, t.read()
 }
@@ -275,7 +291,7 @@ func (t *winText) Mentions(k Kind) (out []string) {
 			out = append(out, e.Names...)
 		}
 	}
-	return out
+	return append(out, t.launch.mentions(k)...)
 }
 
 func (t *winText) Answer(q Question) []Verdict {
@@ -286,8 +302,16 @@ func (t *winText) Answer(q Question) []Verdict {
 		return []Verdict{all | all<<Late, now | late&^Odd<<Late | (now|late)&Odd}
 	case Moves:
 		return []Verdict{RenameFile | RenameDir | ReplaceFile | Link, t.moves(q.Target, q.To)}
+	case Hosts:
+		return []Verdict{Permit, 0}
+	case Programs:
+		if t.alone {
+			return []Verdict{0, 0}
+		}
+		return []Verdict{Permit, Permit} // those of the system's directories, at least
 	}
-	return nil
+	v := t.launch.answer(q)
+	return []Verdict{v, v}
 }
 
 // list is the entry for an object, if the text has one: by its path, or by its name if it existed at the start.
@@ -357,8 +381,8 @@ func (t *winText) files(at, last string) (out Verdict) {
 	give(g.file, "FILE_WRITE_ATTRIBUTES", Metadata)
 	give(g.file, "FILE_EXECUTE", Execute)
 	defer func() {
-		if t.doc.Container.Children == "PROCESS_CREATION_CHILD_PROCESS_RESTRICTED" && t.doc.Job.Limits.Basic.Active == 1 {
-			out &^= Execute // nothing starts
+		if t.alone {
+			out &^= Execute
 		}
 	}()
 	if up, ok := parent(at); ok && !held {
