@@ -35,6 +35,7 @@ var rooms = []string{
 	"compiler",
 	"internal/files",
 	"ruleset",
+	"proof",
 	"backends",
 	"ir",
 	"internal/text",
@@ -213,6 +214,17 @@ func TestLoaderIsALoader(t *testing.T) {
 			"internal/process", "backends", "ir",
 		}, at):
 			t.Errorf("accessc-exec links %s", dep)
+		}
+	}
+}
+
+// TestCheckerIsAlone: accessc-check links the standard library and itself, so that whoever trusts a certificate trusts
+// neither the compiler nor the backends.
+func TestCheckerIsAlone(t *testing.T) {
+	for _, line := range list(t, "-deps", "-f", "{{.ImportPath}}:{{.Standard}}", "./cmd/accessc-check") {
+		pkg, standard, _ := strings.Cut(line, ":")
+		if standard != "true" && pkg != module+"proof/check" && pkg != module+"cmd/accessc-check" {
+			t.Errorf("accessc-check links %s", pkg)
 		}
 	}
 }

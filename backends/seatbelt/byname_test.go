@@ -53,7 +53,8 @@ func TestComponent(t *testing.T) {
 	}
 }
 
-// TestByBytes: a pattern that the engine of the system may read otherwise has a row that says so, and no other has.
+// TestByBytes: a pattern that the engine of the system may read otherwise has rows that say so, and no other has. Cause:
+// the row about metadata said exact.
 func TestByBytes(t *testing.T) {
 	for pattern, want := range map[string]bool{
 		"*.pem": false, ".env": false, "[a-c]*": false, "k": false, `\?`: false, "?": true, "[^a]": true, "ü": true,
@@ -62,9 +63,11 @@ func TestByBytes(t *testing.T) {
 		tool := ir.NewTool("t")
 		tool.FS = []ir.FSRule{ruleAt(1, "", ir.All), byNameAt(2, "", 0, pattern)}
 		out := compile(t, tool, backends.Target{Form: backends.Portable})
-		row, ok := out.Ledger.Cell(ir.FS, "fs[1]", ir.AspectRead, ir.Darwin, 0)
-		if got := row.Is == ir.Weaker && row.Gap == ir.GapFSNames && row.Cites(start.WhyBytes); !ok || got != want {
-			t.Errorf("%s: %+v", pattern, row)
+		for _, a := range []ir.Aspect{ir.AspectRead, ir.AspectUpdate, ir.AspectMetadata} {
+			row, ok := out.Ledger.Cell(ir.FS, "fs[1]", a, ir.Darwin, 0)
+			if got := row.Is == ir.Weaker && row.Gap == ir.GapFSNames && row.Cites(start.WhyBytes); !ok || got != want {
+				t.Errorf("%s: %+v", pattern, row)
+			}
 		}
 	}
 }

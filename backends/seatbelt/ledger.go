@@ -177,7 +177,7 @@ func (w *ledgerWriter) named(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
 	if all == nil {
 		return backends.Exact
 	}
-	if _, ok := ir.ParseCapability(string(a)); ok {
+	if _, ok := ir.ParseCapability(string(a)); ok || a == ir.AspectMetadata {
 		all = append(all,
 			backends.When(slices.ContainsFunc(r.Names, func(n string) bool { return !byBytes(n) }),
 				backends.Weaker(ir.GapFSNames, start.WhyBytes)),

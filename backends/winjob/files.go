@@ -207,7 +207,7 @@ func (l *layout) patterns() []Pattern {
 		}
 		if slices.EqualFunc(own, above, func(a, b Pattern) bool {
 			return a.Rule == b.Rule && slices.Equal(a.Grants, b.Grants)
-		}) {
+		}) || impossible(r.At) {
 			continue
 		}
 		if len(own) == 0 { // a root in another
@@ -232,8 +232,16 @@ func (l *layout) patternsIn(r *ir.Region) []Pattern {
 func (l *layout) unmatched() []Unmatched {
 	var out []Unmatched
 	for _, r := range l.regions {
-		if r.Named && impossible(r.At) {
+		if !impossible(r.At) {
+			continue
+		}
+		if r.Named {
 			out = append(out, Unmatched{path(l.target, r.At), string(r.ID())})
+		}
+		for _, e := range r.ByName {
+			if e.Rule.At == r.At {
+				out = append(out, Unmatched{path(l.target, r.At), string(e.ID)})
+			}
 		}
 	}
 	return out

@@ -283,7 +283,8 @@ func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, t traits) ir.Held {
 			if cell.Aspect == ir.AspectOthers && given != 0 {
 				held = append(held, ir.Because(ir.Assumed, "", whyMovedAway))
 			}
-			if c, ok := ir.ParseCapability(string(cell.Aspect)); ok && given.Has(c) {
+			c, ok := ir.ParseCapability(string(cell.Aspect))
+			if ok && (given.Has(c) || !n.Caps.Has(c) && given.Has(ir.Create)) {
 				held = append(held, w.capability(c, given, traits{listed: true}, ""))
 			}
 		}

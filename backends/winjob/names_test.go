@@ -62,6 +62,39 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+// TestNamesInNoPlace: a rule by name whose place NTFS cannot hold is about no file. Cause: its place was written like any
+// other, and a name with a backslash became a directory with another in it, in which the rule then granted.
+func TestNamesInNoPlace(t *testing.T) {
+	for _, at := range []string{`b\s`, "a:b", "a/b?"} {
+		tool := toolWith(t, ".: read")
+		namesAt(tool, at, ir.All, "a*")
+		spec, _, refusals := Build(tool, backends.Target{Form: backends.Portable})
+		want := []Unmatched{{`${workspace}\` + strings.ReplaceAll(at, "/", `\`), "fs[1]"}}
+		if len(refusals) > 0 || len(spec.Files.Patterns) > 0 || !slices.Equal(spec.Files.Unmatched, want) {
+			t.Errorf("%s: %v, %v, %v", at, refusals, spec.Files.Patterns, spec.Files.Unmatched)
+		}
+	}
+}
+
+// TestNamesThatAToolMakes: what a rule by name takes away is open in a file that the tool makes, whose list it chooses.
+// Cause: the row about execute said exact where the directory around has create and no execute.
+func TestNamesThatAToolMakes(t *testing.T) {
+	tool := toolWith(t, ".: read create")
+	namesAt(tool, "", 0, ".env")
+	for _, starts := range []bool{true, false} {
+		if !starts {
+			tool.Commands = &ir.CommandSet{}
+		}
+		_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
+		for _, a := range []ir.Aspect{ir.AspectUpdate, ir.AspectDelete, ir.AspectExecute} {
+			row, _ := ledger.Cell(ir.FS, "fs[1]", a, ir.Windows, 1)
+			if want := a != ir.AspectExecute || starts; (row.Is == ir.Weaker && row.Cites(whyOwn)) != want {
+				t.Errorf("%s, programs %v: %+v", a, starts, row)
+			}
+		}
+	}
+}
+
 // TestNamedStops: what cannot be searched, or is more than a loader holds open, has no start.
 func TestNamedStops(t *testing.T) {
 	tool := toolWith(t, ".: read")

@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/review/explain"
 	"github.com/accessc/accessc/internal/review/sides"
+	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/plural"
 )
 
@@ -21,6 +22,7 @@ type verifyCmd struct {
 	Signers     bool     `help:"Also check that somebody has signed the build who may, as attestation.toml says for this workspace."`
 	Attestation string   `placeholder:"FILE" help:"The attestation; otherwise attestation.json beside the manifest."`
 	Summary     string   `placeholder:"FILE" help:"Also check that the same signers attest that a kernel held all tests of these policies (accessc test --kernel --sign)."`
+	Certificate bool     `help:"Also check certificate.json, which accessc build --certify writes, by a checker that shares nothing with the compiler."`
 	Project     string   `placeholder:"NAME" help:"The attestation must be for this project."`
 	Revision    string   `placeholder:"REV" help:"The attestation must be for this commit: a revision of this repository, or a full commit id."`
 	MinSerial   int      `placeholder:"N" help:"The attestation must have this serial or a higher one."`
@@ -92,6 +94,13 @@ func (c *verifyCmd) Run(g *globals) error {
 		return err
 	}
 	problems = append(problems, unattested...)
+	if c.Certificate {
+		uncertified, err := c.certified(g)
+		if err != nil {
+			return err
+		}
+		problems = append(problems, uncertified...)
+	}
 	var wider []explain.Widening
 	if c.Against != "" && len(problems) == 0 {
 		if wider, err = c.wider(g, m); err != nil {
@@ -171,6 +180,18 @@ func (c *verifyCmd) print(
 		fmt.Fprintf(g.stderr, "%s: %s match\n", c.Manifest, what)
 	}
 	return nil
+}
+
+// certified checks the certificate, and says what it assumes.
+func (c *verifyCmd) certified(g *globals) ([]build.Problem, error) {
+	report, problems, err := build.Certified(filepath.Dir(c.Manifest))
+	if err != nil {
+		return nil, usagef("%s: %v", filepath.Dir(c.Manifest), oserr.Reason(err))
+	}
+	if c.Format == "text" && len(problems) == 0 {
+		fmt.Fprint(g.stdout, report)
+	}
+	return problems, nil
 }
 
 func are(n int, word string) string {

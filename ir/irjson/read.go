@@ -154,9 +154,9 @@ func (r *decoder) leaves(o *origin) []ir.Leaf {
 
 func (r *decoder) fs(d *fsRule) ir.FSRule {
 	return ir.FSRule{
-		Written: d.Written, At: check(r, parseLocation, d.At), Names: r.names(d.Names),
+		Written: d.Written, At: check(r, ParseLocation, d.At), Names: r.names(d.Names),
 		External: d.External, Mount: d.Mount,
-		Links: mapFrom(d.Links, func(s *string) ir.Location { return check(r, parseLocation, *s) }),
+		Links: mapFrom(d.Links, func(s *string) ir.Location { return check(r, ParseLocation, *s) }),
 		Caps:  r.caps(d.Caps), Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
 	}
 }
@@ -174,7 +174,7 @@ func (r *decoder) names(patterns []string) []string {
 func (r *decoder) protected(d *protectedPath) ir.ProtectedPath {
 	out := ir.ProtectedPath{Path: d.Path, Open: d.Open, Pattern: d.Pattern, Why: d.Why, Origin: r.origin(d.Origin)}
 	if d.Root != "" {
-		out.Root = check(r, parseLocation, d.Root).Root
+		out.Root = check(r, ParseLocation, d.Root).Root
 	}
 	return out
 }
@@ -208,7 +208,7 @@ func (r *decoder) command(d *commandRule) ir.CommandRule {
 		Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
 	}
 	if d.File != "" {
-		l := check(r, parseLocation, d.File)
+		l := check(r, ParseLocation, d.File)
 		c.File = &l
 	}
 	return c

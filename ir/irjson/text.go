@@ -39,7 +39,8 @@ func formatPos(p ir.Pos) string {
 // symbols are the roots that need no name.
 var symbols = []ir.RootKind{ir.Workspace, ir.Home, ir.Temp}
 
-func parseLocation(s string) (ir.Location, error) {
+// ParseLocation is the inverse of ir.Location.String.
+func ParseLocation(s string) (ir.Location, error) {
 	l, err := parsePlace(s)
 	if err == nil && l.Path != "" && path.Clean("/"+l.Path) != "/"+l.Path {
 		err = fmt.Errorf("%w: location %q is not canonical", errText, s)

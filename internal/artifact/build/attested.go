@@ -11,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/proof/check"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -37,7 +38,7 @@ const (
 
 // attestation signs the build. An attestation that is there and is not made anew goes when its files or
 // policies change.
-func (o *output) attestation(req Request, x *Index, manifest []byte) error {
+func (o *output) attestation(req Request, said *attest.Statement) error {
 	old, err := readIn(o.root, AttestationFile)
 	var e *attest.Envelope
 	if err == nil && old != nil {
@@ -51,26 +52,34 @@ func (o *output) attestation(req Request, x *Index, manifest []byte) error {
 	case err != nil:
 		return nil // not an attestation, so none of this program's
 	case req.Attest != nil:
-		data, err := req.Attest(x.statement(manifest), old)
+		data, err := req.Attest(said, old)
 		if err != nil {
 			return err
 		}
 		return o.file(AttestationFile, data)
-	case e != nil && o.differ && !e.About(x.statement(manifest)):
+	case e != nil && o.differ && !e.About(said):
 		return o.change(AttestationFile, old, nil)
 	default:
 		return nil
 	}
 }
 
-// statement returns the statement about a build of all tools.
-func (x *Index) statement(manifest []byte) *attest.Statement {
+// statement returns the statement about a build of all tools, with its certificate where there is one.
+func (x *Index) statement(manifest, certificate []byte) *attest.Statement {
 	m := Manifest{Header: x.header, Rulesets: x.rulesets}
 	for _, p := range x.parts {
 		m.Tools = append(m.Tools, p.entry)
 	}
 	m.seal()
-	return m.Statement(Hash(manifest))
+	return m.statement(Hash(manifest), certificate)
+}
+
+func (m *Manifest) statement(hash string, certificate []byte) *attest.Statement {
+	s := m.Statement(hash)
+	if certificate != nil {
+		s.Subjects = append(s.Subjects, attest.Subject{Name: check.File, Hash: Hash(certificate)})
+	}
+	return s
 }
 
 // Statement returns the statement about a manifest whose text has a hash, and about the artifacts that it lists.
@@ -92,7 +101,11 @@ func (m *Manifest) Statement(hash string) *attest.Statement {
 // files there have the hashes of the manifest is for Verify.
 func Attested(said *attest.Statement, m *Manifest, hash, dir string) ([]Problem, error) {
 	v := &verifier{}
-	want := m.Statement(hash)
+	certificate, err := certificateIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	want := m.statement(hash, certificate)
 	names, hashes := map[string]bool{}, map[string]string{}
 	for _, x := range said.Subjects {
 		hashes[x.Name] = x.Hash

@@ -39,6 +39,8 @@ type Request struct {
 	// Memory is the file of the record of the last build of the same directory, by which Write
 	// does not compile tools that did not change. Without it every tool is compiled.
 	Memory string
+	// Certify also writes the certificate of the build, which is then portable.
+	Certify bool
 	// Attest, unless nil, signs the build: it gets the statement about it, and the attestation that is there,
 	// nil for none, and returns the attestation to write.
 	Attest func(said *attest.Statement, old []byte) ([]byte, error)

@@ -62,6 +62,8 @@ type output struct {
 	mu     sync.Mutex
 	made   map[string]bool // by path
 	differ bool            // a file does
+	// texts has the files of the build by path where they are certified, nil otherwise.
+	texts map[string][]byte
 }
 
 func newOutput(root *os.Root, change func(path string, old, new []byte) error) *output {
@@ -70,6 +72,9 @@ func newOutput(root *os.Root, change func(path string, old, new []byte) error) *
 
 // build compiles a request and compares it with the directory, the manifest last.
 func (o *output) build(req Request) (*Index, diag.List, error) {
+	if req.Certify {
+		o.texts = map[string][]byte{}
+	}
 	x, findings, err := Build(req, func(tool string, files map[string][]byte) error {
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			if err := o.file(tool+"/"+name, files[name]); err != nil {
@@ -95,13 +100,19 @@ func (o *output) build(req Request) (*Index, diag.List, error) {
 	if err := o.file(ManifestFile, manifest); err != nil {
 		return nil, nil, err
 	}
-	return x, nil, o.attestation(req, x, manifest)
+	certificate, err := o.certificate(req, manifest)
+	if err != nil {
+		return nil, nil, err
+	}
+	return x, nil, o.attestation(req, x.statement(manifest, certificate))
 }
 
 // file compares a file.
 func (o *output) file(path string, data []byte) error {
 	o.mu.Lock()
-	o.made[path] = true
+	if o.made[path] = true; o.texts != nil {
+		o.texts[path] = data
+	}
 	o.mu.Unlock()
 	old, err := readIn(o.root, path)
 	if err != nil || old != nil && bytes.Equal(old, data) {
