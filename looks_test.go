@@ -22,6 +22,8 @@ var looks = map[string]string{
 	"internal/host/approvals":  "its store is kept as one answer, View.Approvals",
 	"internal/host/userdir":    "TestVariables",
 	"internal/host/workspace":  "each start looks for the workspace anew",
+	"internal/host/maximum":    "each start reads the maximum anew, and has no kept compilation where there is one",
+	"internal/files/owned":     "reads the maximum",
 	"internal/files/wholefile": "writes files for the others",
 	"internal/files/lock":      "takes locks for the others",
 	"internal/files/rmtree":    "removes directories for the others",

@@ -5,7 +5,7 @@
 // An archive's comment describes the case. Its files make up a workspace, but for these:
 //
 //	options    flags of the run, one per line: resolve, target NAME, config FILE, untrusted FILE,
-//	           set KEY=VALUE, user FILE, attestation FILE, sign KEY, found (the workspace was not named)
+//	           set KEY=VALUE, user FILE, attestation FILE, maximum FILE, sign KEY, found (the workspace was not named)
 //	setup      more than plain files, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
 //	           home PATH, layers-home PATH (~/ in rules), size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
 //	           approve RULE TARGET, tracked PATH (in the index of a git repository)
@@ -245,6 +245,8 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 			c.Options.Layers.User = c.place(w[1])
 		case "attestation":
 			c.Attestations = append(c.Attestations, userdir.Attestation{Path: c.place(w[1])})
+		case "maximum":
+			c.Options.Maximum = c.place(w[1])
 		case "sign":
 			c.Keys = append(c.Keys, c.place(w[1]))
 		case "untrusted":

@@ -23,7 +23,7 @@ type ready struct {
 // prepare asks this host about the plan.
 func (p *plan) prepare(h *Host) error {
 	var err error
-	p.plan, err = start.NewPlan(p.spec, h.config.Accept, p.ask, h.messages)
+	p.plan, err = start.NewPlan(p.spec, p.under, h.config.Accept, p.ask, h.messages)
 	p.id, p.accept = h.engine.number(), h.config.Accept
 	return err
 }

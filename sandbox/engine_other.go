@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/host/maximum"
 )
 
 // ready is empty: the process that starts a tool asks the host about its plan.
@@ -37,13 +38,14 @@ func newEngine() *engine { return &engine{live: map[*again]bool{}} }
 
 // asked is the document for that process, failure its answer if the tool did not start.
 type asked struct {
-	Artifact []byte   `json:"artifact"`
-	Accept   []string `json:"accept"`
-	Program  []byte   `json:"program"`
-	Args     texts    `json:"args"`
-	Call     carried  `json:"call"`
-	Environ  texts    `json:"environ"`
-	Dir      []byte   `json:"dir"`
+	Artifact []byte        `json:"artifact"`
+	Under    maximum.Stamp `json:"under"`
+	Accept   []string      `json:"accept"`
+	Program  []byte        `json:"program"`
+	Args     texts         `json:"args"`
+	Call     carried       `json:"call"`
+	Environ  texts         `json:"environ"`
+	Dir      []byte        `json:"dir"`
 }
 
 type failure struct {
@@ -54,7 +56,9 @@ type failure struct {
 
 // start starts a tool. Without a supervisor there are no refusals to tell of.
 func (e *engine) start(p *plan, req start.Request, files [3]*os.File, _ func(told)) (child, error) {
-	doc, err := json.Marshal(asked{p.text, p.accept, []byte(req.Program), req.Args, carried(req.Call), req.Environ, []byte(req.Dir)})
+	doc, err := json.Marshal(asked{
+		p.text, p.under, p.accept, []byte(req.Program), req.Args, carried(req.Call), req.Environ, []byte(req.Dir),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +136,8 @@ func serveAgain(in, out *os.File) error {
 		err = json.Unmarshal(data, &a)
 	}
 	req := start.Request{
-		Accept: a.Accept, Program: string(a.Program), Args: a.Args, Call: start.Call(a.Call), Environ: a.Environ, Dir: string(a.Dir),
+		Under: a.Under, Accept: a.Accept, Program: string(a.Program), Args: a.Args, Call: start.Call(a.Call),
+		Environ: a.Environ, Dir: string(a.Dir),
 		Messages: io.Discard, Started: func() { _ = out.Close() },
 	}
 	if err == nil {

@@ -198,7 +198,7 @@ func (h *helper) plan(o *order) {
 	spec, err := start.Parse(o.Artifact)
 	var p *start.Plan
 	if err == nil {
-		p, err = start.NewPlan(spec, o.Accept, o.Ask, io.Discard)
+		p, err = start.NewPlan(spec, o.Under, o.Accept, o.Ask, io.Discard)
 	}
 	if err != nil {
 		return // a start of it fails

@@ -22,6 +22,7 @@ import (
 	"github.com/accessc/accessc/internal/gate/invocations"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/hostview"
+	"github.com/accessc/accessc/internal/host/maximum"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/ir"
@@ -79,7 +80,9 @@ type plan struct {
 	tool *ir.Tool
 	spec *start.Spec
 	text []byte
-	err  error
+	// under is the maximum of this machine that the policy is within.
+	under maximum.Stamp
+	err   error
 	ready
 }
 
@@ -179,7 +182,7 @@ func (c *Config) compile() (hostfacts.Options, *hostfacts.Result, error) {
 		},
 		Resolve: true, Untested: true, Unadvised: true,
 	}
-	if userdir.Attests() {
+	if userdir.Attests() || maximum.Exists() {
 		opts.View = hostview.New()
 	}
 	res, err := hostfacts.Compile(opts)
@@ -285,7 +288,11 @@ func (p *plan) make(h *Host, opts hostfacts.Options, res *hostfacts.Result, r *R
 	}
 	h.making.Lock()
 	facts, why := res.Facts(t), res.Unapproved(t)
+	under, above := res.Within(t, h.config.Accept)
 	h.making.Unlock()
+	if err := findings(above, res); err != nil {
+		return err
+	}
 	if why != "" {
 		return &start.Error{Code: start.CodeNotRunnable, Err: errors.New(why)}
 	}
@@ -293,7 +300,7 @@ func (p *plan) make(h *Host, opts hostfacts.Options, res *hostfacts.Result, r *R
 	if err != nil {
 		return err
 	}
-	p.tool, p.text = t, out.Files[start.Artifact]
+	p.tool, p.under, p.text = t, under, out.Files[start.Artifact]
 	if err := attestation(opts, res, t, r, p.text); err != nil {
 		return err
 	}

@@ -182,7 +182,8 @@ func (l *link) teach(p *plan) error {
 	if l.plans[p.id] {
 		return nil
 	}
-	if err := l.send(order{Kind: orderPlan, Plan: p.id, Artifact: p.text, Accept: p.accept, Ask: p.ask}); err != nil {
+	o := order{Kind: orderPlan, Plan: p.id, Artifact: p.text, Under: p.under, Accept: p.accept, Ask: p.ask}
+	if err := l.send(o); err != nil {
 		return err
 	}
 	l.plans[p.id] = true

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/internal/enforce/live"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/enforce/supervisor"
+	"github.com/accessc/accessc/internal/host/maximum"
 )
 
 // The host and its helper exchange frames over a stream socket: the length of a document, the document
@@ -28,8 +29,9 @@ type order struct {
 	// Run and Plan are numbers that the host gives.
 	Run  uint64 `json:"run,omitempty"`
 	Plan uint64 `json:"plan,omitempty"`
-	// Artifact and Accept are those of a plan.
+	// Artifact, Under and Accept are those of a plan.
 	Artifact json.RawMessage `json:"artifact,omitempty"`
+	Under    maximum.Stamp   `json:"under,omitempty"`
 	Accept   []string        `json:"accept,omitempty"`
 	Ask      bool            `json:"ask,omitempty"`
 	// Request is that of a start, Tells whether the host wants to hear of refusals.

@@ -24,6 +24,7 @@ type checkCmd struct {
 	Enforceable bool     `help:"Also check whether this host meets every requirement of the policies; exit 3 if not."`
 	Accept      []string `placeholder:"GAP" help:"Accept a gap of this host, as exec does. Repeatable."`
 	Means       string   `enum:"landlock,bubblewrap" default:"landlock" help:"With --enforceable: check starts by these means, as of exec --means."`
+	Maximum     string   `placeholder:"FILE" help:"Compare with this file in place of the maximum of this machine."`
 	Watch       bool     `help:"Check again after each change of a file that was read, until Ctrl-C."`
 	Tools       []string `arg:"" optional:"" name:"tool" help:"With --enforceable: check these tools only."`
 }
@@ -36,6 +37,7 @@ than approved. docs/checks.md explains each code.
 
   accessc check --watch             while you write: check again after each change of any layer
   accessc check --enforceable       would every tool start on this host?
+  accessc check --maximum FILE      and on a machine with this maximum? docs/maximum.md
   accessc check --format github     annotations in CI; sarif and json for others`
 }
 
@@ -81,6 +83,7 @@ func (c *checkCmd) once(g *globals) error {
 	if err != nil {
 		return err
 	}
+	opts.Maximum = c.Maximum
 	res, findings, err := checked.Compile(opts)
 	if err != nil {
 		return usageError{Err: err}

@@ -176,6 +176,7 @@ func (c *execCmd) fromArtifact(g *globals) error {
 		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, programVersion()),
 		Contained: c.Contained,
 		Attested:  c.attestedArtifact(g),
+		Within:    c.artifactWithin(g),
 	}.Start()
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/internal/host/consent"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/hostview"
+	"github.com/accessc/accessc/internal/host/maximum"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/propose/survey"
 	"github.com/accessc/accessc/internal/text/shellword"
@@ -37,7 +38,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		return err
 	}
 	opts.Apart, opts.Unadvised = true, true
-	if c.keeps() || c.RequireAttestation || userdir.Attests() {
+	if c.keeps() || c.RequireAttestation || userdir.Attests() || maximum.Exists() {
 		opts.View = hostview.New()
 	}
 	tools := c.named()
@@ -64,6 +65,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		return err
 	}
 	if err := c.attestation(g, opts, res, t, artifact); err != nil {
+		return err
+	}
+	if req.Under, err = g.within(res, t, c.Accept); err != nil {
 		return err
 	}
 	if err := consent.Sensitive(res, t, !c.NoPrompt, g.stderr); errors.Is(err, consent.ErrRefused) {

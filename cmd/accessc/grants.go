@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/accessc/accessc/internal/enforce/live"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/review/explain"
+	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )
 
@@ -28,6 +30,7 @@ terminal of the tool or by this command from another one.
   accessc grants                     list the grants and the questions of running tools
   accessc grants answer 4 once       permit the call of question 4, and no other
   accessc grants answer 4 run        permit that operation until the run ends
+  accessc grants answer 4 run --for 10m    the same for ten minutes; --uses 3 for three calls
   accessc grants answer 4 rule       permit all that the rule of access.may covers until the run ends
   accessc grants answer 4 write      as run, and write it to .accessc/local.toml
   accessc grants answer 4 no         refuse it for this run; never refuses all further questions as well
@@ -104,6 +107,7 @@ func (c *grantsListCmd) Run(g *globals) error {
 					strings.Join(x.Rules, ", "),
 					x.Given.Local().Format("15:04:05"),
 					"may: "+x.May,
+					ending(x),
 				),
 			)
 		}
@@ -119,6 +123,17 @@ func (c *grantsListCmd) Run(g *globals) error {
 	}
 	fmt.Fprint(g.stdout, explain.Table(rows))
 	return nil
+}
+
+// ending says when a grant ends by itself, empty for never.
+func ending(x live.Granted) string {
+	switch {
+	case x.Uses > 0:
+		return "ends after " + plural.Count(x.Left, "call")
+	case x.For > 0:
+		return "ends " + x.Given.Local().Add(x.For).Format("15:04:05")
+	}
+	return ""
 }
 
 // grantsRevokeCmd is "accessc grants revoke".
@@ -142,9 +157,13 @@ type grantsAnswerCmd struct {
 	runOption
 	ID     int    `arg:"" help:"The number of the question."`
 	Answer string `arg:"" enum:"once,run,rule,write,no,never" help:"once, run, rule, write, no or never."`
+
+	For  time.Duration `placeholder:"DURATION" help:"With run and rule: the grant ends after this time, such as 10m."`
+	Uses int           `placeholder:"N" help:"With run and rule: the grant ends after so many calls."`
 }
 
 // Run implements the command.
 func (c *grantsAnswerCmd) Run(g *globals) error {
-	return c.act(g, live.Request{Command: "answer", ID: c.ID, Answer: live.Answer(c.Answer)}, "answered")
+	end := live.End{For: c.For, Uses: c.Uses}
+	return c.act(g, live.Request{Command: "answer", ID: c.ID, Answer: live.Answer(c.Answer), End: end}, "answered")
 }

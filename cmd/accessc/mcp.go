@@ -81,6 +81,9 @@ func (c *mcpCmd) prepare(g *globals) (*seat.Seat, *mcp.Session, error) {
 	if err := g.unattested(res, t); err != nil {
 		return nil, nil, err
 	}
+	if _, err := g.within(res, t, c.Accept); err != nil {
+		return nil, nil, err
+	}
 	made, err := seat.Session(res, string(c.Session))
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +92,7 @@ func (c *mcpCmd) prepare(g *globals) (*seat.Seat, *mcp.Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := seat.New(res, t, c.Accept, c.Log)
+	s, err := seat.New(res, t, g.config(), c.Accept, c.Log)
 	if err != nil {
 		return nil, nil, err
 	}

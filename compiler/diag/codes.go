@@ -93,6 +93,8 @@ const (
 	ExampleFails    Code = "ACC091"
 	IdleRule        Code = "ACC092"
 	BroadRule       Code = "ACC093"
+	AboveMaximum    Code = "ACC094"
+	BadMaximum      Code = "ACC095"
 )
 
 type entry struct {
@@ -184,6 +186,8 @@ func registry() map[Code]entry {
 			ExampleFails:    {Error, "an example of a rule fails"},
 			IdleRule:        {Warning, "a rule never wins"},
 			BroadRule:       {Warning, "a rule names a program that runs others"},
+			AboveMaximum:    {Error, "a tool is permitted more than the maximum of this machine"},
+			BadMaximum:      {Error, "the maximum of this machine cannot be read"},
 			BadApprovals:    {Warning, "the approval store cannot be used and counts as empty"},
 		}
 	})

@@ -53,6 +53,8 @@ type Request struct {
 	Fold func(string) string
 	// Host has the files that are in no Tree; none where it is nil.
 	Host Host
+	// Only, unless nil, is read in place of all other layers.
+	Only *Layer
 }
 
 // Layer is a file of the configuration, or a key that was set.
@@ -90,6 +92,9 @@ type Set struct {
 // Load reads every layer. It goes on after an error, so that one run reports the
 // mistakes of all files; layers that failed are left out of the set.
 func Load(req Request) (Set, diag.List) {
+	if req.Only != nil {
+		return Set{Layers: []Layer{*req.Only}, Files: Files{req.Only.File.Name: req.Only.File}}, nil
+	}
 	host := req.Host
 	if host == nil {
 		host = nowhere{}

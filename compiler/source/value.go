@@ -111,15 +111,19 @@ func (t *Table) add(e Entry) *Entry {
 	return &t.Entries[len(t.Entries)-1]
 }
 
+// NewTable returns a table of entries with different keys.
+func NewTable(entries ...Entry) *Table {
+	t := &Table{}
+	for _, e := range entries {
+		t.add(e)
+	}
+	return t
+}
+
 // Without returns a copy of the table that lacks some keys.
 func (t *Table) Without(keys ...string) *Table {
-	out := &Table{}
-	for _, e := range t.Entries {
-		if !slices.Contains(keys, e.Key) {
-			out.add(e)
-		}
-	}
-	return out
+	named := func(e Entry) bool { return slices.Contains(keys, e.Key) }
+	return NewTable(slices.DeleteFunc(slices.Clone(t.Entries), named)...)
 }
 
 // Key returns a canonical form of v, independent of its place and of the order of its keys: two

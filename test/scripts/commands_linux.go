@@ -147,6 +147,11 @@ func params(t *testing.T, dir string) testscript.Params {
 				return wraps(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "machine":
+				// An /etc of the script's own.
+				own := "mount -t tmpfs tmpfs /mnt && mkdir /mnt/u /mnt/w && " +
+					"mount -t overlay -o lowerdir=/etc,upperdir=/mnt/u,workdir=/mnt/w overlay /etc"
+				return os.Geteuid() == 0 && exec.Command("unshare", "--mount", "sh", "-c", own).Run() == nil, nil
 			case "race":
 				return Raced, nil
 			case "full":

@@ -18,13 +18,14 @@ import (
 
 	"github.com/accessc/accessc/internal/enforce/direct"
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/host/maximum"
 	"github.com/accessc/accessc/internal/host/userdir"
 )
 
 // See decision D104.
 func init() {
-	// Who may sign is in files that only the ordinary start reads.
-	if len(os.Args) < 2 || os.Args[1] != "exec" || userdir.Attests() {
+	// Who may sign, and what a tool may be permitted, is in files that only the ordinary start reads.
+	if len(os.Args) < 2 || os.Args[1] != "exec" || userdir.Attests() || maximum.Exists() {
 		return
 	}
 	direct.Spare()

@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/artifact/attest"
+	"github.com/accessc/accessc/internal/files/owned"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/suggest"
@@ -66,12 +67,12 @@ func (r *reader) report(code diag.Code, at ir.Pos, span int, path, label, hint s
 func (r *reader) file(a userdir.Attestation) (file, bool) {
 	data, err := r.own(a.Path, a.Machine, maxFile)
 	name := r.name(a.Path)
-	var not *notOwn
+	var not *owned.Not
 	switch _, there := os.Lstat(a.Path); {
 	case errors.Is(err, fs.ErrNotExist) && errors.Is(there, fs.ErrNotExist):
 		return file{}, false
 	case errors.As(err, &not):
-		r.report(diag.OpenSigners, ir.Pos{File: name}, 0, "", not.why, not.hint)
+		r.report(diag.OpenSigners, ir.Pos{File: name}, 0, "", not.Why, not.Hint)
 		return file{}, false
 	case err != nil:
 		r.report(diag.Unreadable, ir.Pos{File: name}, 0, "", oserr.Reason(err).Error(), "")
@@ -95,27 +96,21 @@ func (r *reader) name(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// notOwn is the reason why a file may not decide.
-type notOwn struct{ why, hint string }
-
-// Error implements error.
-func (e *notOwn) Error() string { return e.why }
-
 // own reads a file that only the user or the administrator may write, outside of every
 // place that tools write to.
 func (r *reader) own(path string, machine bool, limit int64) ([]byte, error) {
-	return read(path, limit, func(f *os.File, info os.FileInfo, real string) error {
+	return owned.Read(path, limit, func(_ *os.File, info os.FileInfo, real string) error {
 		if rel, err := filepath.Rel(r.root, real); r.root != "" && err == nil && filepath.IsLocal(rel) {
-			return &notOwn{"found it in the workspace, whose files say nothing about who may sign",
+			return &owned.Not{"found it in the workspace, whose files say nothing about who may sign",
 				"let it and XDG_CONFIG_HOME be elsewhere"}
 		}
 		if r.exposed != nil {
 			if why := r.exposed(real); why != "" {
-				return &notOwn{"it " + why + ", where a tool could write",
+				return &owned.Not{"it " + why + ", where a tool could write",
 					"let it be in a directory that no policy is about"}
 			}
 		}
-		return alone(f, info, real, machine)
+		return owned.Alone(info, real, machine)
 	})
 }
 
@@ -290,10 +285,10 @@ func (r *reader) key(v *source.Value, path string) attest.Public {
 		name = filepath.Join(r.dir, name)
 	}
 	data, err := r.own(name, r.machine, attest.MaxKey)
-	var not *notOwn
+	var not *owned.Not
 	switch {
 	case errors.As(err, &not):
-		return bad(not.why, not.hint)
+		return bad(not.Why, not.Hint)
 	case err != nil:
 		return bad(oserr.Reason(err).Error(), "")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/files/bounded"
 	"github.com/accessc/accessc/internal/files/lock"
+	"github.com/accessc/accessc/internal/files/owned"
 	"github.com/accessc/accessc/internal/host/userdir"
 )
 
@@ -28,7 +29,7 @@ const (
 func Remember(state userdir.Dir, tool string, serial int) error {
 	path := state.Attested(tool)
 	take := func() (*lockedfile.File, error) {
-		return lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE|withoutWaiting, 0o600)
+		return lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE|owned.WithoutWaiting, 0o600)
 	}
 	file, err := lock.Within("the serial "+path, patience, take, func(f *lockedfile.File) { _ = f.Close() })
 	if err != nil {

@@ -16,7 +16,17 @@ import (
 )
 
 // Policy says who may sign, and where attestations are required. The zero value permits no signer.
-type Policy struct{ files []file }
+type Policy struct {
+	files []file
+	// also returns the name of another file that requires an attestation of a tool, or is nil.
+	also func(tool string) string
+}
+
+// And has the policy require what another file does: also returns its name for a tool, empty if it requires nothing.
+func (p Policy) And(also func(tool string) string) Policy {
+	p.also = also
+	return p
+}
 
 // file is the content of a file.
 type file struct {
@@ -55,6 +65,9 @@ func (p Policy) Requires(s Subject) string {
 		if f.require || s.required(f.requireIn, foldsCase) {
 			return f.name
 		}
+	}
+	if p.also != nil {
+		return p.also(s.Tool)
 	}
 	return ""
 }

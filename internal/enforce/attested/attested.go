@@ -81,7 +81,7 @@ var errMoved = errors.New("the configuration changed while it was compiled; star
 // either compilation had from the host, and knows if two of them differ.
 // See decision D290.
 func Portable(opts hostfacts.Options, tool string) (string, error) {
-	opts.Resolve, opts.Sensitive = false, false
+	opts.Resolve, opts.Sensitive, opts.Unbounded = false, false, true // the start compares with the maximum
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return "", err

@@ -8,6 +8,8 @@ import (
 	"github.com/accessc/accessc/internal/artifact/attest"
 	"github.com/accessc/accessc/internal/artifact/signers"
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/host/bounds"
+	"github.com/accessc/accessc/internal/host/maximum"
 	"github.com/accessc/accessc/internal/host/userdir"
 )
 
@@ -15,7 +17,19 @@ import (
 // nothing may be started.
 func Signers(root string) (signers.Policy, source.Files, diag.List) {
 	home, _ := os.UserHomeDir() // without one no pattern below it matches
-	return signers.Read(userdir.Attestations(), root, home, func(file string) string { return start.Exposed(file, root) })
+	exposed := func(file string) string { return start.Exposed(file, root) }
+	p, texts, findings := signers.Read(userdir.Attestations(), root, home, exposed)
+	// Nothing starts where the maximum is void.
+	if f, err := maximum.Read(); f != nil && err == nil {
+		m, _ := bounds.Read(f.Path, f.Data, f.Stamp)
+		p = p.And(func(tool string) string {
+			if m.RequiresAttestation(tool) {
+				return f.Path
+			}
+			return ""
+		})
+	}
+	return p, texts, findings
 }
 
 // Required returns the name of a file that requires an attestation of a tool, empty if none does.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/enforce/start"
+	"github.com/accessc/accessc/internal/host/maximum"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/suggest"
@@ -38,6 +39,8 @@ type Artifact struct {
 	// Attested, if not nil, returns an error unless the artifact of a tool with a hash may be started in a
 	// workspace.
 	Attested func(root, tool, hash string) error
+	// Within, if not nil, compares the policy of an artifact with the maximum of this machine, for start.Request.
+	Within func(spec *start.Spec, hash string) (maximum.Stamp, error)
 	// Proxyless is set where this program has no egress proxy.
 	Proxyless bool
 }
@@ -64,6 +67,12 @@ func (a Artifact) Start() error {
 			return failed(err)
 		}
 	}
+	var under maximum.Stamp
+	if a.Within != nil {
+		if under, err = a.Within(spec, hash); err != nil {
+			return failed(err)
+		}
+	}
 	call, err := Call(a.Arguments, a.Call)
 	if err != nil {
 		return failed(err)
@@ -74,7 +83,7 @@ func (a Artifact) Start() error {
 		denials = state.Denials(spec.Tool)
 	}
 	return start.Start(start.Request{
-		Spec: spec, Dir: cwd, Args: a.Args, Call: call, Accept: a.Accept,
+		Spec: spec, Dir: cwd, Args: a.Args, Call: call, Under: under, Accept: a.Accept,
 		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
 		Denials: denials, Quiet: a.Quiet, Named: true,
 	})

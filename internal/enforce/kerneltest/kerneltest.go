@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/host/hostview"
+	"github.com/accessc/accessc/internal/host/maximum"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -33,8 +34,9 @@ type Trial struct {
 	Lookup func(string) (string, bool)
 	// Compile turns a policy into the artifact that runs.
 	Compile func(*ir.Tool, ir.Facts) ([]byte, error)
-	// Accept names the gaps that are accepted.
+	// Accept names the gaps that are accepted, and Under is start.Request's.
 	Accept []string
+	Under  maximum.Stamp
 }
 
 // Outcome is the kernel's answer.
@@ -109,7 +111,8 @@ func (t *Trial) try(s *stage, q resolve.Question, a Attempt) (Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	errno, err := startTrial(s, self, Start{Spec: spec, Attempt: a, Accept: t.Accept, Environ: environ(a)})
+	trial := Start{Spec: spec, Attempt: a, Under: t.Under, Accept: t.Accept, Environ: environ(a)}
+	errno, err := startTrial(s, self, trial)
 	if err != nil {
 		return out, err
 	}
@@ -193,6 +196,7 @@ const answer = "accessc trial: "
 type Start struct {
 	Spec    []byte
 	Attempt Attempt
+	Under   maximum.Stamp
 	Accept  []string
 	Environ []string
 }

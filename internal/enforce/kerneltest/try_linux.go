@@ -40,7 +40,8 @@ func Load(file string) error {
 		return err
 	}
 	return start.Start(start.Request{
-		Spec: spec, Program: self, Args: []string{TryCommand, string(attempt)}, Accept: s.Accept, Environ: s.Environ,
+		Spec: spec, Program: self, Args: []string{TryCommand, string(attempt)},
+		Under: s.Under, Accept: s.Accept, Environ: s.Environ,
 		Messages: io.Discard, Offline: true,
 	})
 }

@@ -176,7 +176,7 @@ func (c *Control) act(req Request) error {
 	case "revoke":
 		return c.session.Revoke(req.ID)
 	case "answer":
-		return c.session.Answer(req.ID, req.Answer)
+		return c.session.AnswerUntil(req.ID, req.Answer, req.End)
 	default:
 		return errors.New("there is no command " + strconv.Quote(req.Command))
 	}
@@ -188,6 +188,11 @@ func (s *Session) status() Status {
 	for _, g := range s.Grants() {
 		out.Grants = append(out.Grants, Granted{Grant: g, Rules: GrantTexts(g.Rules), May: ruleText(g.By, plain)})
 	}
+	s.mu.Lock()
+	for _, c := range s.counted {
+		out.Grants = append(out.Grants, Granted{c.Grant, GrantTexts(c.Rules), ruleText(c.By, plain), c.left})
+	}
+	s.mu.Unlock()
 	pending, _ := s.Pending()
 	for _, q := range pending {
 		out.Pending = append(out.Pending, Event{Event: "question"}.of(s, q))

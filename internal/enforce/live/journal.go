@@ -12,7 +12,7 @@ import (
 // Event is one thing that happened to the grants of a run.
 type Event struct {
 	Time time.Time `json:"time"`
-	// Event is question, answer, use, revoked or withdrawn; ID is that of the question, which is
+	// Event is question, answer, use, revoked, ended or withdrawn; ID is that of the question, which is
 	// that of the grant as well.
 	Event  string `json:"event"`
 	ID     int    `json:"id"`
@@ -24,8 +24,9 @@ type Event struct {
 	Rule string `json:"rule,omitempty"`
 	// Grants are the places and capabilities that an answer is about.
 	Grants []string `json:"grants,omitempty"`
-	PID    int      `json:"pid,omitempty"`
-	Name   string   `json:"name,omitempty"`
+	End
+	PID  int    `json:"pid,omitempty"`
+	Name string `json:"name,omitempty"`
 }
 
 // of completes an event that is about a question.
@@ -90,7 +91,7 @@ func grantTexts(g ir.Given, name func(string) string) []string {
 }
 
 // maxCaused bounds the events that are kept of those that a tool causes. The user's answers and
-// revocations are all kept.
+// revocations, and the ends of grants, are all kept.
 const maxCaused = 10_000
 
 // journal collects the events of a run.
@@ -105,7 +106,7 @@ type journal struct {
 func (j *journal) add(e Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if e.Event != "answer" && e.Event != "revoked" {
+	if e.Event != "answer" && e.Event != "revoked" && e.Event != "ended" {
 		if j.caused >= maxCaused {
 			j.dropped++
 			return

@@ -92,6 +92,9 @@ func (s *Session) question(c Call) *Question {
 	if !ok || s.denies(q) {
 		return nil
 	}
+	if s.spend(q, rulesOf(now.grants)) {
+		return q
+	}
 	if host {
 		s.hosts++
 	}

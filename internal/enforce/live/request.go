@@ -7,6 +7,7 @@ type Request struct {
 	// ID is that of a question or grant.
 	ID     int    `json:"id,omitempty"`
 	Answer Answer `json:"answer,omitempty"`
+	End
 }
 
 // Reply is the answer of a run: its state, or an error.
@@ -29,4 +30,6 @@ type Granted struct {
 	Grant
 	Rules []string `json:"rules"`
 	May   string   `json:"may"`
+	// Left is how many further calls a counted grant permits.
+	Left int `json:"left,omitempty"`
 }

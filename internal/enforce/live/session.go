@@ -53,8 +53,9 @@ type Options struct {
 	Tell func(Event)
 	// Record has the session keep events. A tool can cause many, with long paths.
 	Record bool
-	// Now is the time.
-	Now func() time.Time
+	// Now is the time. After calls a function after a time, unless it is stopped before.
+	Now   func() time.Time
+	After func(d time.Duration, f func()) (stop func(), err error)
 }
 
 // Session is the grants of one run. It is safe for concurrent use.
@@ -77,6 +78,9 @@ type Session struct {
 	last   int
 	// hosts counts the questions about hosts.
 	hosts int
+	// counted are the grants of a number of calls, and timers stop the ends of grants by time.
+	counted []*counted
+	timers  map[int]func()
 	// revoked are the grants that were taken back, formerly is the policy with them.
 	revoked  ir.Given
 	formerly *ir.View
@@ -106,6 +110,7 @@ type Grant struct {
 	// Rules are the places and capabilities or the host, By is the rule of may.
 	Rules ir.Given `json:"-"`
 	By    ir.Rule  `json:"-"`
+	End
 }
 
 func rulesOf(gs []Grant) (out ir.Given) {
@@ -123,7 +128,10 @@ func New(l *ir.Live, o Options) *Session {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Session{o: o, live: l, refused: map[string]bool{}, due: make(chan struct{})}
+	if o.After == nil {
+		o.After = after
+	}
+	s := &Session{o: o, live: l, refused: map[string]bool{}, due: make(chan struct{}), timers: map[int]func(){}}
 	s.now.Store(&state{view: l.With(ir.Given{})})
 	return s
 }
@@ -144,7 +152,13 @@ func (s *Session) exchange(grants []Grant) {
 }
 
 // Answer answers a question. When it returns, the answer is in force.
-func (s *Session) Answer(id int, a Answer) error {
+func (s *Session) Answer(id int, a Answer) error { return s.AnswerUntil(id, a, End{}) }
+
+// AnswerUntil is Answer with a grant that ends by itself.
+func (s *Session) AnswerUntil(id int, a Answer, end End) error {
+	if err := end.check(a); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.pending, func(q *Question) bool { return q.ID == id })
@@ -163,7 +177,10 @@ func (s *Session) Answer(id int, a Answer) error {
 			return err
 		}
 	}
-	s.note(Event{Event: "answer", Answer: a}.of(s, q))
+	if err := s.limit(q.ID, end.For); err != nil {
+		return err
+	}
+	s.note(Event{Event: "answer", Answer: a, End: end}.of(s, q))
 	switch a {
 	case Once:
 		s.settle(q, outcome{once: &Allowance{session: s, question: q}})
@@ -172,10 +189,20 @@ func (s *Session) Answer(id int, a Answer) error {
 		if a == Rule {
 			rules = s.live.Whole(q.By).And(q.Grants)
 		}
+		grant := Grant{ID: q.ID, Answer: a, Given: s.o.Now(), Rules: rules, By: q.By, End: end}
+		if end.Uses > 0 {
+			if end.Uses > 1 {
+				s.counted = append(s.counted, &counted{grant, end.Uses - 1})
+			} else {
+				s.stop(q.ID)
+			}
+			s.settle(q, outcome{once: &Allowance{session: s, question: q}})
+			break
+		}
 		if to, ok := target(q.Ops); ok && s.o.Hosts != nil {
 			s.o.Hosts.Grant(q.ID, to, a == Rule)
 		}
-		s.exchange(append(s.Grants(), Grant{ID: q.ID, Answer: a, Given: s.o.Now(), Rules: rules, By: q.By}))
+		s.exchange(append(s.Grants(), grant))
 		s.settle(q, outcome{again: true})
 	case No:
 		s.refuse(q.key)
@@ -203,17 +230,11 @@ func (s *Session) refuse(key string) {
 func (s *Session) Revoke(id int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	grants := s.Grants()
-	i := slices.IndexFunc(grants, func(g Grant) bool { return g.ID == id })
-	if i < 0 {
+	gone, ok := s.take(id)
+	if !ok {
 		return ErrUnknown
 	}
-	gone := grants[i]
 	s.revoked = s.revoked.And(gone.Rules)
-	s.exchange(slices.Delete(grants, i, i+1))
-	if len(gone.Rules.Net) > 0 && s.o.Hosts != nil {
-		s.o.Hosts.Revoke(gone.ID)
-	}
 	s.formerly = s.live.With(rulesOf(s.Grants()).And(s.revoked))
 	s.note(Event{Event: "revoked", ID: gone.ID, Time: s.o.Now(), Rule: ruleText(gone.By, plain)})
 	s.review()

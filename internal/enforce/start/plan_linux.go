@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/internal/enforce/start/seccomp"
 	"github.com/accessc/accessc/internal/enforce/supervisor"
+	"github.com/accessc/accessc/internal/host/maximum"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -19,6 +20,7 @@ import (
 // that goes on. Everything that a start looks up on the disk it looks up itself.
 type Plan struct {
 	settled
+	under  maximum.Stamp
 	accept []string
 	ask    bool
 	// filter is that of a tool; of a supervised one the part without the traps, which has the rest.
@@ -48,17 +50,17 @@ type Plan struct {
 
 // NewPlan checks that this host meets the requirements of a specification, or that its gaps are
 // accepted; messages gets those that are. With ask operations can be granted while the tool runs: the
-// specification must have been made for it (Asking). The error is an *Error.
-func NewPlan(spec *Spec, accept []string, ask bool, messages io.Writer) (*Plan, error) {
+// specification must have been made for it (Asking). under is Request.Under. The error is an *Error.
+func NewPlan(spec *Spec, under maximum.Stamp, accept []string, ask bool, messages io.Writer) (*Plan, error) {
 	asked := ""
 	if ask {
 		asked = "to be asked a tool"
 	}
-	terms, err := settleHere(&Request{Spec: spec, Accept: accept, Messages: messages}, asked)
+	terms, err := settleHere(&Request{Spec: spec, Under: under, Accept: accept, Messages: messages}, asked)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{settled: terms, accept: accept, ask: ask, view: envView(&spec.Launch, ir.Linux)}
+	p := &Plan{settled: terms, under: under, accept: accept, ask: ask, view: envView(&spec.Launch, ir.Linux)}
 	if p.supervised {
 		p.filter, p.traps, err = seccomp.Divide(p.rules(), p.abi)
 	} else {
@@ -81,6 +83,10 @@ func (p *Plan) Supervised() bool { return p.supervised }
 // error nothing is left of it.
 func (p *Plan) begin(site *Site, req *Request, id Identity, files [3]int) (*starting, error) {
 	if err := checkDescriptors(files[:]...); err != nil {
+		return nil, err
+	}
+	req.Under = p.under
+	if err := req.within(); err != nil {
 		return nil, err
 	}
 	if err := p.keepsOff(site.Base); err != nil {

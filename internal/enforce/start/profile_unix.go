@@ -44,6 +44,9 @@ type profileStart struct {
 // startProfile applies a profile and becomes the tool. It returns only when the tool
 // did not start.
 func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
+	if err := req.within(); err != nil {
+		return err
+	}
 	if spec.Form != backends.Resolved.String() {
 		return failed("%w", errPortable)
 	}

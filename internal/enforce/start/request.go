@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/enforce/live"
+	"github.com/accessc/accessc/internal/host/maximum"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -18,6 +19,9 @@ type Request struct {
 	Args    []string
 	// Call is the host's call of the tool.
 	Call Call
+	// Under is the maximum of this machine that the policy, with all of Accept and all that can be asked for, was
+	// compared with. A start without it is refused where there is a maximum.
+	Under maximum.Stamp
 	// Accept names the gaps that are accepted.
 	Accept []string
 	// Environ is the environment that the policy forwards from, as os.Environ gives it.
@@ -64,6 +68,14 @@ type Request struct {
 	// Ended, if not nil, is called with the status of the tool, for which this process stays. On macOS accessc becomes
 	// the tool, and it is not called.
 	Ended func(status int)
+}
+
+// within refuses a start that was not compared with the maximum of this machine. Every way to start a tool asks it.
+func (r *Request) within() error {
+	if err := r.Under.Holds(); err != nil {
+		return failed("%w", err)
+	}
+	return nil
 }
 
 // ended tells how the tool has ended.

@@ -31,6 +31,9 @@ type settled struct {
 // which needs a supervisor; it is empty where nothing does.
 func settleHere(req *Request, asked string) (settled, error) {
 	s := settled{spec: req.Spec, traced: req.Trace}
+	if err := req.within(); err != nil {
+		return s, err
+	}
 	if s.spec.Form != backends.Resolved.String() {
 		return s, failed("%w", errPortable)
 	}

@@ -17,6 +17,9 @@ import (
 func Start(req Request) error { return req.Advised(begin(req)) }
 
 func begin(req Request) error {
+	if err := req.within(); err != nil {
+		return err
+	}
 	if req.Spec.Form != backends.Resolved.String() {
 		return failed("%w", errPortable)
 	}

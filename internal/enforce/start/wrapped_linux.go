@@ -60,6 +60,9 @@ func wrapping(data []byte) (spec *bubblewrap.Spec, by wrapper, err error) {
 // Wrap starts a tool by bubblewrap instead of this kernel's Landlock, and ends as the tool does. data is
 // the resolved artifact. It returns only when the tool did not start; the error is an *Error.
 func Wrap(req Request, data []byte) error {
+	if err := req.within(); err != nil {
+		return err
+	}
 	spec, by, err := wrapping(data)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/gate/judge"
 	"github.com/accessc/accessc/internal/gate/relay"
+	"github.com/accessc/accessc/internal/host/config"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/host/workspace"
 	"github.com/accessc/accessc/internal/text/usage"
@@ -37,7 +38,7 @@ type Seat struct {
 // New compiles a tool's policy to the artifact of this host, from which another process of
 // this program starts it.
 // See decision D138.
-func New(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*Seat, error) {
+func New(res *hostfacts.Result, t *ir.Tool, from config.Flags, accept []string, log string) (*Seat, error) {
 	if err := resolved.Approved(res, t); err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func New(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*Seat,
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	s.Judge = newJudge(t, facts, cwd, s.dir, false)
 	if s.Log, err = OpenLog(s.Judge, log, t.Name); err == nil {
-		s.cmd, err = s.command(t.Name, artifact, accept)
+		s.cmd, err = s.command(t.Name, artifact, accept, again(res, from))
 	}
 	if err != nil {
 		s.Remove()
@@ -70,8 +71,17 @@ func New(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*Seat,
 	return s, err
 }
 
+// again are the flags by which the start finds the configuration, which it compares with the artifact where this
+// machine has a maximum.
+func again(res *hostfacts.Result, from config.Flags) []string {
+	if res.Maximum() == nil {
+		return nil
+	}
+	return append([]string{"--dir=" + res.Resolver.Root}, from.Words()...)
+}
+
 // command starts a tool from an artifact, whose hash shows that it has not changed since.
-func (s *Seat) command(tool string, artifact []byte, accept []string) (*exec.Cmd, error) {
+func (s *Seat) command(tool string, artifact []byte, accept, flags []string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -81,6 +91,7 @@ func (s *Seat) command(tool string, artifact []byte, accept []string) (*exec.Cmd
 		return nil, err
 	}
 	args := []string{"exec", "--artifact", file, "--sha256", build.Hash(artifact)}
+	args = append(args, flags...)
 	for _, gap := range accept {
 		args = append(args, "--accept", gap)
 	}

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/host/hostfacts"
 	"github.com/accessc/accessc/internal/text/suggest"
 	"github.com/accessc/accessc/internal/text/usage"
@@ -47,6 +49,11 @@ func Tools(p *ir.Program, names []string) ([]*ir.Tool, error) {
 // Confined finds a tool that has a policy.
 func Confined(res *hostfacts.Result, name string) (*ir.Tool, error) {
 	if res.Wrong(name) {
+		above := func(d diag.Diagnostic) bool { return d.Code == diag.AboveMaximum }
+		if slices.ContainsFunc(res.Concerning(name), above) {
+			return nil, usage.Errorf("%s is permitted more than the maximum of this machine: accessc check shows it",
+				name)
+		}
 		return nil, usage.Errorf("%s has mistakes: accessc check shows them", name)
 	}
 	t, err := Tool(res.Program, name)
@@ -59,10 +66,14 @@ func Confined(res *hostfacts.Result, name string) (*ir.Tool, error) {
 // Judging is the tool whose policy judges operations besides a ruleset: the one of a name, and
 // without a name one with the default policy.
 func Judging(res *hostfacts.Result, name string) (*ir.Tool, error) {
-	if name == "" {
-		return ir.NewTool("command"), nil
+	if name != "" {
+		return Confined(res, name)
 	}
-	return Confined(res, name)
+	t := ir.NewTool("command")
+	if _, above := res.Within(t, nil); above.Failed() {
+		return nil, usage.Errorf("%s: %s", above[0].Message, above[0].Label)
+	}
+	return t, nil
 }
 
 // Ruleset finds a ruleset by name; without a name it is the only one, or the one named default.

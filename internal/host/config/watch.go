@@ -44,7 +44,7 @@ func Watch(f Flags, further ...string) (*Watched, error) {
 		return nil, usage.Error{Err: err}
 	}
 	w := &Watched{flags: f, further: further, files: map[string]fs.FileInfo{}, at: time.Now()}
-	others := []string{userdir.UserConfig()}
+	others := []string{userdir.UserConfig(), userdir.Maximum()}
 	for _, name := range further {
 		others = append(others, filepath.Join(filepath.FromSlash(first.Resolver.Root), name))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/host/approvals"
+	"github.com/accessc/accessc/internal/host/bounds"
 	"github.com/accessc/accessc/internal/host/hostview"
 	"github.com/accessc/accessc/internal/host/userdir"
 	"github.com/accessc/accessc/internal/host/workspace"
@@ -40,6 +41,10 @@ type Options struct {
 	View *hostview.View
 	// State overrides the state directory; empty means the user's own.
 	State userdir.Dir
+	// Maximum names a file that is tried as the maximum, in place of the machine's. Unbounded asks none, for what only
+	// compares or describes: no tool of the result can be started on a machine with a maximum.
+	Maximum   string
+	Unbounded bool
 }
 
 // Result is a compilation and the facts of this host about it.
@@ -63,6 +68,7 @@ type Result struct {
 	looked     bool
 	// unread is a configuration of git's that names protected paths and cannot be read.
 	unread    string
+	bounds    *bounds.Bounds // nil on a machine without a maximum
 	sensitive map[ir.Root][]ir.Location
 }
 
@@ -126,6 +132,11 @@ func Compile(opts Options) (*Result, error) {
 		r.Report(r.alikeFindings(resolver.Root)...)
 	}
 	r.check(opts)
+	if opts.Tree == nil && !opts.Unbounded {
+		if err := r.bound(opts); err != nil {
+			return nil, err
+		}
+	}
 	if opts.Tree == nil && (opts.Resolve || opts.Sensitive) {
 		return r, r.guards()
 	}

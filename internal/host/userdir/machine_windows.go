@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// machineFile is the path of a file of the administrator. The variable ProgramData is not asked, since the
-// caller sets it.
-func machineFile(name string) string {
+// machineDirs is the directory of the administrator's files. The variable ProgramData is not asked, since the caller
+// sets it.
+func machineDirs() []string {
 	dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
 	if err != nil {
 		dir = `C:\ProgramData`
 	}
-	return filepath.Join(dir, "accessc", name)
+	return []string{filepath.Join(dir, "accessc")}
 }

@@ -166,7 +166,10 @@ type Attestation struct {
 // Attestations are the files that say who may sign: the administrator's, and the user's own beside the
 // user's layer, if it can be had. They are no layers. See decision D275.
 func Attestations() []Attestation {
-	out := []Attestation{{machineFile("attestation.toml"), true}}
+	var out []Attestation
+	for _, dir := range machineDirs() {
+		out = append(out, Attestation{filepath.Join(dir, "attestation.toml"), true})
+	}
 	if own := UserConfig(); own != "" {
 		out = append(out, Attestation{filepath.Join(filepath.Dir(own), "attestation.toml"), false})
 	}
@@ -185,6 +188,10 @@ func Attesting() string {
 	}
 	return ""
 }
+
+// Maximum is the path of the administrator's file that bounds all tools of the machine. No variable and no flag is
+// asked.
+func Maximum() string { return filepath.Join(machineDirs()[0], "maximum.toml") }
 
 // Attested is the path of the file that keeps the highest serial of an attestation by which a tool was started.
 func (d Dir) Attested(tool string) string { return filepath.Join(string(d), "attested", tool) }

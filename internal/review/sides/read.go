@@ -98,7 +98,7 @@ func (r Reader) at(root string, tree fs.ReadLinkFS) (*Side, error) {
 	if root != "" {
 		opts.Root = root
 	}
-	opts.Tree = tree
+	opts.Tree, opts.Unbounded = tree, true
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, usage.Error{Err: err}

@@ -80,8 +80,13 @@ func (r *Run) Tool(t *ir.Tool) error {
 
 // kernel tries one question.
 func (r *Run) kernel(t *ir.Tool, a *explain.Answer) (*explain.KernelAnswer, error) {
+	under, above := r.Result.Within(t, r.Accept)
+	if above.Failed() {
+		return nil, &start.Error{Code: start.CodeFailed, Err: errors.New(above[0].Message + ": " + above[0].Label)}
+	}
 	try := kerneltest.Trial{
 		Tool: t, Facts: r.Result.Facts(t), Lookup: r.Result.Lookup(t), Compile: resolved.Artifact, Accept: r.Accept,
+		Under: under,
 	}
 	o, err := try.Ask(a.Question)
 	if err != nil {
