@@ -314,7 +314,9 @@ func (c moves) link(fromDir, src, toDir, dst, flags uint64) answer {
 	if c.linksOff(&old, &n) {
 		return fails(unix.EXDEV)
 	}
-	return result(c.change(namings(&n), func() error {
+	a := namings(&n)
+	a.meta = old.object // the time of its last change, and its number of names
+	return result(c.change(a, func() error {
 		return unix.Linkat(unix.AT_FDCWD, self(old.object), n.dir, n.name, unix.AT_SYMLINK_FOLLOW)
 	}))
 }

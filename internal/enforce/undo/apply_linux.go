@@ -346,6 +346,9 @@ func (u *undoing) link(l linking) error {
 	if err := u.keeper.Name(dir, path.Dir(l.path), path.Base(l.path)); err != nil {
 		return err
 	}
+	if err := u.keeper.Metadata(of, l.of); err != nil { // the time of its last change
+		return err
+	}
 	return unix.Linkat(unix.AT_FDCWD, self(of), dir, path.Base(l.path), unix.AT_SYMLINK_FOLLOW)
 }
 

@@ -83,6 +83,7 @@ type named struct {
 	Path name   `json:"path"`
 	In   string `json:"in"` // the ID of its directory
 	Was  *print `json:"was"`
+	then print  // Was, as it was written
 }
 
 // kept is a file before the run first changed it.
@@ -100,6 +101,7 @@ type kept struct {
 	// set where the blob is the file itself.
 	Blob   string `json:"blob,omitempty"`
 	Linked bool   `json:"linked,omitempty"`
+	then   print  // as it was written
 	// also are other paths at which the run came to the file.
 	also []string
 }
@@ -134,6 +136,7 @@ type journal struct {
 	files map[string]*kept  // by ID
 	left  map[string]*print // by path
 	again []again
+	equal map[print]print // states of files, by others that they are equal to
 	done  bool
 	ended *time.Time
 }
@@ -182,6 +185,9 @@ func (j *journal) add(r *record, first bool) error {
 			return errJournal
 		}
 		if j.names[string(r.Name.Path)] == nil {
+			if r.Name.Was != nil {
+				r.Name.then = *r.Name.Was
+			}
 			j.names[string(r.Name.Path)] = r.Name
 		}
 	case r.Kept != nil:
@@ -207,6 +213,7 @@ func (j *journal) add(r *record, first bool) error {
 func (j *journal) keep(k *kept) {
 	have := j.files[k.ID]
 	if have == nil {
+		k.then = k.print
 		j.files[k.ID] = k
 		return
 	}

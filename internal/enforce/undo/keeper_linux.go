@@ -30,6 +30,8 @@ type Keeper struct {
 	blobs int
 	size  int64
 	bad   error
+	// visit knows the modes of directories that an undo has changed to get in, nil for a run of a tool.
+	visit *visit
 	// back is set while an undo is taken back, which goes on as well without a journal of its own steps.
 	back bool
 }
@@ -122,6 +124,7 @@ func (k *Keeper) name(dir int, at, file string, in *print) error {
 	if err != nil {
 		return err
 	}
+	k.visit.correct(was)
 	return k.write(record{Name: &named{Path: name(path.Join(k.original(at), file)), In: in.ID, Was: was}})
 }
 
@@ -211,6 +214,7 @@ func (k *Keeper) file(fd int, at string, what int) error {
 	if err != nil {
 		return err
 	}
+	k.visit.correct(&d.print)
 	d.Path = name(k.original(at))
 	switch what {
 	case itself:
@@ -242,7 +246,8 @@ func (k *Keeper) file(fd int, at string, what int) error {
 	if d.Linked {
 		s.blob = d.Blob
 	}
-	s.meta, s.linked, s.copied = true, s.linked || d.Linked, s.copied || d.Blob != "" && !d.Linked || what == itself && !plain
+	s.meta, s.linked = true, s.linked || d.Linked
+	s.copied = s.copied || !d.Linked && (d.Blob != "" || what == itself)
 	return nil
 }
 

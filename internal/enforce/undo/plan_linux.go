@@ -15,6 +15,8 @@ type plan struct {
 	names []filling
 	links []linking
 	files []restoring
+	// back are names whose files have been away, and are back.
+	back []string
 	// conflicts are the paths that others have changed since, or that cannot be brought back.
 	conflicts []Conflict
 	// gone are the originals that are nowhere, by ID: the disk has them as new files afterwards.
@@ -239,6 +241,9 @@ func (l *layout) fill(p *plan) map[string]string {
 	for _, at := range l.order() {
 		if l.held(at) {
 			placed[l.names[at].Was.ID] = at
+			if l.taken[at] {
+				p.back = append(p.back, at)
+			}
 		}
 	}
 	for _, at := range l.order() {
@@ -367,7 +372,7 @@ func (l *layout) since(p *plan) {
 	}
 	for at, was := range l.left {
 		switch now := l.now[at]; {
-		case !under(at) || was.same(now):
+		case !under(at) || was.same(now) || now != nil && l.class(*was) == l.class(*now):
 		case now == nil:
 			p.conflicts = append(p.conflicts, Conflict{Path: at, Why: "was removed since"})
 		default:
@@ -381,29 +386,49 @@ func (l *layout) since(p *plan) {
 	}
 }
 
-// accept takes over what later undos have done: what they have brought back counts as it was.
+// accept takes over what undos have done: a file that they have brought back counts as it was, whatever its ID is now.
+// The list is in the order in which that was done.
 func (j *journal) accept(list []again) {
+	j.equal = map[print]print{}
 	for _, a := range list {
-		for _, f := range j.left {
-			if *f == a.Then {
-				*f = a.Now
-			}
+		if x, y := j.class(a.Then), j.class(a.Now); x != y {
+			j.equal[x] = y
 		}
-		if a.Then.ID == a.Now.ID {
-			continue
+		if a.Then.ID != a.Now.ID {
+			j.renumber(a.Then.ID, a.Now.ID)
 		}
-		for _, n := range j.names {
-			if n.Was != nil && n.Was.ID == a.Then.ID {
-				n.Was.ID = a.Now.ID
-			}
-			if n.In == a.Then.ID {
-				n.In = a.Now.ID
-			}
+	}
+}
+
+// class stands for all states of a file that are equal to one.
+func (j *journal) class(p print) print {
+	for {
+		q, more := j.equal[p]
+		if !more {
+			return p
 		}
-		if k := j.files[a.Then.ID]; k != nil {
-			delete(j.files, a.Then.ID)
-			k.ID = a.Now.ID
-			j.files[k.ID] = k
+		p = q
+	}
+}
+
+// renumber gives a file the ID that it has now.
+func (j *journal) renumber(old, id string) {
+	for _, n := range j.names {
+		if n.Was != nil && n.Was.ID == old {
+			n.Was.ID = id
 		}
+		if n.In == old {
+			n.In = id
+		}
+	}
+	for _, f := range j.left {
+		if f.dir() && f.ID == old {
+			f.ID = id
+		}
+	}
+	if k := j.files[old]; k != nil {
+		delete(j.files, old)
+		k.ID = id
+		j.files[id] = k
 	}
 }

@@ -109,6 +109,19 @@ func (v *visit) settled(id string) {
 	})
 }
 
+// correct gives a directory the mode in a description that it has without this visit.
+func (v *visit) correct(p *print) {
+	if v == nil || p == nil {
+		return
+	}
+	for _, c := range v.shut {
+		if c.id == p.ID {
+			p.Mode = p.Mode&^0o7777 | c.mode
+			return
+		}
+	}
+}
+
 // permit lets the owner of a directory in.
 func (v *visit) permit(fd int) error {
 	f, err := look(fd, "")

@@ -23,7 +23,8 @@ func (r *Refusal) Error() string {
 	if r.Killed {
 		return fmt.Sprintf("accessc was killed during run %d, so others may have changed its files since", r.Run)
 	}
-	return fmt.Sprintf("others have changed %s of run %d since", plural.Count(len(r.Conflicts), "file"), r.Run)
+	return fmt.Sprintf("others have changed %s of run %d since: %s %s", plural.Count(len(r.Conflicts), "file"), r.Run,
+		r.Conflicts[0].Path, r.Conflicts[0].Why)
 }
 
 // Outcome is what an undo has done.
@@ -89,6 +90,7 @@ func (s Store) carry(r Run, j *journal, p *plan, k *Keeper, v *visit) error {
 		return err
 	}
 	defer unix.Close(store)
+	k.visit = v
 	u := &undoing{plan: p, journal: j, store: store, keeper: k, visit: v}
 	err = u.apply()
 	if err == nil {
@@ -120,11 +122,14 @@ func (u *undoing) again() (out []record) {
 	}
 	for _, f := range u.names {
 		if f.want != nil {
-			add(f.path, *f.want)
+			add(f.path, u.journal.names[f.path].then)
 		}
 	}
+	for _, at := range u.back {
+		add(at, u.journal.names[at].then)
+	}
 	for _, f := range u.files {
-		add(f.path, f.kept.print)
+		add(f.path, f.kept.then)
 	}
 	return out
 }
@@ -162,6 +167,7 @@ func (r Run) takeBack() error {
 	if err != nil {
 		return err
 	}
+	k.visit = v
 	u := &undoing{plan: planFor(j, now, nil), journal: j, store: k.dir, keeper: k, visit: v}
 	if err := u.apply(); err != nil {
 		return err
@@ -258,11 +264,13 @@ func (s Store) choose(number int) (Run, *journal, error) {
 	for _, u := range by {
 		l.without(u.Paths)
 	}
+	var since []again
 	for _, u := range slices.Backward(all) {
 		if u.err == nil && u.done && u.Number > l.Number {
-			l.accept(u.again)
+			since = append(since, u.again...)
 		}
 	}
+	l.accept(since)
 	return l.Run, l.journal, nil
 }
 

@@ -246,7 +246,7 @@ func (w *world) link(fd int, p, q string) error {
 	if fd < 0 || fd2 >= 0 || dir < 0 {
 		return nil
 	}
-	if err := w.k.Name(dir, at, base); err != nil {
+	if err := errors.Join(w.k.Name(dir, at, base), w.k.Metadata(fd, p)); err != nil {
 		return err
 	}
 	_ = unix.Linkat(unix.AT_FDCWD, self(fd), dir, base, unix.AT_SYMLINK_FOLLOW)
