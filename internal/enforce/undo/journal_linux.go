@@ -136,9 +136,11 @@ type journal struct {
 	files map[string]*kept  // by ID
 	left  map[string]*print // by path
 	again []again
-	equal map[print]print // states of files, by others that they are equal to
-	done  bool
-	ended *time.Time
+	// undone are the paths that have been taken back by themselves.
+	undone map[string]bool
+	equal  map[print]print // states of files, by others that they are equal to
+	done   bool
+	ended  *time.Time
 }
 
 // ErrNone says that no run is kept that could be undone.

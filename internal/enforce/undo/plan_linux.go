@@ -225,9 +225,15 @@ func (l *layout) choose(paths []string) {
 			if l.names[p].Was != nil {
 				add(l.at(p))
 			}
-			if f := l.now[l.slot(p)]; f != nil {
+			// What the run has moved here, or into a directory here, goes back first.
+			if f, here := l.now[l.slot(p)], l.slot(p); f != nil {
 				for _, other := range wanted[f.ID] {
 					add(other)
+				}
+				for other := range l.taken {
+					if at := l.at(other); f.dir() && at != "" && l.names[other].Was != nil && within(at, here) {
+						add(other)
+					}
 				}
 			}
 			add(path.Dir(p))
@@ -301,6 +307,9 @@ func (l *layout) restore(p *plan, placed map[string]string) {
 		if at == "" {
 			at = l.stays(id, k)
 		}
+		if at == "" && l.missing(k) {
+			at = l.replace(p, k)
+		}
 		now := l.present(id)
 		if at == "" || !l.includes(at) || now != nil && now.CTime == k.CTime && !k.dir() {
 			continue
@@ -308,6 +317,29 @@ func (l *layout) restore(p *plan, placed map[string]string) {
 		p.files = append(p.files, restoring{at, k, k.Blob != "" && !k.Linked && !p.gone[id]})
 	}
 	slices.SortFunc(p.files, func(a, b restoring) int { return fromTop(b.path, a.path) })
+	slices.SortFunc(p.names, func(a, b filling) int { return fromTop(a.path, b.path) })
+}
+
+// missing reports whether others have removed a file of which the run has not touched the name, or put another in its
+// place, as many editors do.
+func (l *layout) missing(k *kept) bool {
+	at := string(k.Path)
+	return l.names[at] == nil && !l.shadowed(at) && l.includes(at) && l.at(at) != ""
+}
+
+// replace plans to put back such a file, and returns its path; empty where its contents were not kept.
+func (l *layout) replace(p *plan, k *kept) string {
+	at := string(k.Path)
+	if k.Mode&typeMask == typeFile && (k.Blob == "" || k.Linked) || l.isPlace(at) {
+		p.lost(at, "is nowhere any more, and was not kept")
+		return ""
+	}
+	if l.now[l.at(at)] == nil || l.ended == nil {
+		p.conflicts = append(p.conflicts, Conflict{Path: at, Why: "was removed since"})
+	}
+	p.names = append(p.names, filling{path: at, want: &k.print, kept: k})
+	p.gone[k.ID] = true
+	return at
 }
 
 // stays is the original path of a file whose name nothing has changed, empty where it is not there any more.
@@ -356,13 +388,14 @@ func (l *layout) since(p *plan) {
 	for _, k := range p.parks {
 		roots[k.path] = true
 	}
+	themselves := map[string]bool{}
 	for _, f := range p.files {
-		roots[f.path] = true
-		if s := l.at(f.path); s != "" {
-			roots[s] = true
-		}
+		themselves[f.path], themselves[l.at(f.path)] = true, true
 	}
 	under := func(at string) bool {
+		if themselves[at] {
+			return true
+		}
 		for ; at != "/"; at = path.Dir(at) {
 			if roots[at] {
 				return true
@@ -380,7 +413,7 @@ func (l *layout) since(p *plan) {
 		}
 	}
 	for at := range l.now {
-		if l.left[at] == nil && under(at) {
+		if l.left[at] == nil && under(at) && !l.undone[at] {
 			p.conflicts = append(p.conflicts, Conflict{Path: at, Why: "was made since"})
 		}
 	}

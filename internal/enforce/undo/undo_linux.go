@@ -122,7 +122,14 @@ func (u *undoing) again() (out []record) {
 	}
 	for _, f := range u.names {
 		if f.want != nil {
-			add(f.path, u.journal.names[f.path].then)
+			var then print
+			if f.kept != nil {
+				then = f.kept.then
+			}
+			if n := u.journal.names[f.path]; n != nil {
+				then = n.then
+			}
+			add(f.path, then)
 		}
 	}
 	for _, at := range u.back {
@@ -140,6 +147,9 @@ func (p *plan) empty() bool { return len(p.names)+len(p.links)+len(p.files) == 0
 func (p *plan) paths() (out []name) {
 	if p.whole {
 		return nil
+	}
+	for _, f := range p.parks {
+		out = append(out, name(f.path))
 	}
 	for _, f := range p.names {
 		out = append(out, name(f.path))
@@ -274,21 +284,19 @@ func (s Store) choose(number int) (Run, *journal, error) {
 	return l.Run, l.journal, nil
 }
 
-// without leaves out what has been taken back.
+// without leaves out what has been taken back. Directories stay: their times change with other names in them.
 func (j *journal) without(paths []name) {
-	gone := map[name]bool{}
+	if j.undone == nil {
+		j.undone = map[string]bool{}
+	}
 	for _, p := range paths {
-		gone[p] = true
+		j.undone[string(p)] = true
 		delete(j.names, string(p))
+		delete(j.left, string(p))
 	}
 	for id, k := range j.files {
-		if gone[k.Path] {
+		if j.undone[string(k.Path)] && !k.dir() {
 			delete(j.files, id)
-		}
-	}
-	for p := range j.left {
-		if gone[name(p)] {
-			delete(j.left, p)
 		}
 	}
 }

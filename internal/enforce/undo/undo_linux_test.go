@@ -273,6 +273,218 @@ func (w *world) meta(fd int, p string) error {
 	return nil
 }
 
+// fixed is a world with a few files, and a run that changes them.
+func fixed(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, nil)
+	for p, text := range map[string]string{"a": "one", "b": "two", "gone/deep/f": "x", "src/x": "x"} {
+		p = filepath.Join(w.dir, p)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// does is the supervisor's part of some changes of fixed.
+func (w *world) does(t *testing.T) {
+	t.Helper()
+	w.begin(t)
+	dir, fd, at, base, done := w.opened(w.dir + "/a")
+	defer done()
+	_, _ = at, base
+	err := errors.Join(w.k.Contents(fd, w.dir+"/a"), os.WriteFile(w.dir+"/a", []byte("other"), 0o644))
+	err = errors.Join(err, w.k.Name(dir, w.dir, "new"), os.Mkdir(w.dir+"/new", 0o755))
+	w.k.Made(dir, "new")
+	err = errors.Join(err, os.WriteFile(w.dir+"/new/f", nil, 0o644), w.move(w.dir+"/b", w.dir+"/new/b", 0))
+	for _, p := range []string{"gone/deep/f", "gone/deep", "gone"} {
+		d, f, at, base, done := w.opened(filepath.Join(w.dir, p))
+		err = errors.Join(err, w.remove(d, f, at, base))
+		done()
+	}
+	d, f, at, base, done := w.opened(w.dir + "/src")
+	_, _, _ = d, at, base
+	err = errors.Join(err, w.k.Metadata(f, w.dir+"/src"), unix.Chmod(w.dir+"/src", 0o700))
+	done()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestParts: paths are taken back by themselves, with what belongs to them, and then the rest. The directory above them
+// counted as taken back, so that nothing else in it was found, and as changed by others where the first part had given
+// it its mode.
+func TestParts(t *testing.T) {
+	for _, parts := range [][]string{{"gone"}, {"src", "gone"}, {"b"}, {"a", "src", "new"}, {"gone/deep/f", "a"}} {
+		w := fixed(t)
+		before := snapshot(t, w.dir)
+		w.does(t)
+		w.end(t)
+		for _, p := range parts {
+			if _, err := w.store.Undo(1, []string{filepath.Join(w.dir, p)}, false); err != nil {
+				t.Errorf("%v: %s: %v", parts, p, err)
+			}
+			for _, q := range []string{p, p + "/deep/f"} {
+				if now := snapshot(t, w.dir)["/"+q]; now != before["/"+q] {
+					t.Errorf("%v: %s:\n%s\n%s", parts, q, now, before["/"+q])
+				}
+			}
+		}
+		if _, err := w.store.Undo(1, nil, false); err != nil {
+			t.Errorf("%v: the rest: %v", parts, err)
+		}
+		if d := differences(before, snapshot(t, w.dir)); len(d) > 0 {
+			t.Errorf("%v: %s", parts, strings.Join(d, "\n"))
+		}
+	}
+}
+
+// TestOthersHaveChanged: what others have done since the end of a run is named, and nothing is undone; by force it is,
+// and the undo of that brings theirs back.
+func TestOthersHaveChanged(t *testing.T) {
+	for what, change := range map[string]func(dir string) error{
+		"a was changed since": func(dir string) error { return os.WriteFile(dir+"/a", []byte("mine!"), 0o644) },
+		"a was changed since ": func(dir string) error {
+			return errors.Join(os.WriteFile(dir+"/tmp", []byte("mine"), 0o644), os.Rename(dir+"/tmp", dir+"/a"))
+		},
+		"a was removed since":     func(dir string) error { return os.Remove(dir + "/a") },
+		"new/mine was made since": func(dir string) error { return os.WriteFile(dir+"/new/mine", nil, 0o644) },
+		"new/f was changed since": func(dir string) error { return os.Chmod(dir+"/new/f", 0o600) },
+		"gone was made since":     func(dir string) error { return os.Mkdir(dir+"/gone", 0o755) },
+		"src was changed since":   func(dir string) error { return os.Chmod(dir+"/src", 0o711) },
+		"new/b was removed since": func(dir string) error { return os.Remove(dir + "/new/b") },
+		"":                        func(dir string) error { return os.WriteFile(dir+"/src/mine", nil, 0o644) },
+	} {
+		w := fixed(t)
+		w.does(t)
+		w.end(t)
+		if err := change(w.dir); err != nil {
+			t.Fatal(err)
+		}
+		before := snapshot(t, w.dir)
+		_, err := w.store.Undo(0, nil, false)
+		if what == "" {
+			if err != nil {
+				t.Errorf("beside the changes: %v", err)
+			}
+			continue
+		}
+		var refused *Refusal
+		if !errors.As(err, &refused) || !slices.ContainsFunc(refused.Conflicts, func(c Conflict) bool {
+			return strings.TrimPrefix(c.Path, w.dir)+" "+c.Why == "/"+strings.TrimSpace(what)
+		}) {
+			t.Errorf("%s: %+v", what, err)
+			continue
+		}
+		if d := differences(before, snapshot(t, w.dir)); len(d) > 0 {
+			t.Errorf("%s: %s", what, strings.Join(d, "\n"))
+		}
+		out, err := w.store.Undo(0, nil, true)
+		if err == nil {
+			_, err = w.store.Undo(out.Run, nil, false)
+		}
+		if d := differences(before, snapshot(t, w.dir)); err != nil || len(d) > 0 {
+			t.Errorf("%s: by force and back: %v %s", what, err, strings.Join(d, "\n"))
+		}
+	}
+}
+
+// TestKilled: of a run without an end nobody knows who has changed what, and a journal that ends in the midst of a
+// record is read up to there.
+func TestKilled(t *testing.T) {
+	w := fixed(t)
+	before := snapshot(t, w.dir)
+	w.does(t)
+	if _, err := unix.Write(w.k.journal, []byte(`{"name":{"pa`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Undo(0, nil, true); err == nil || !strings.Contains(err.Error(), "goes on") {
+		t.Errorf("while it goes on: %v", err)
+	}
+	w.k.Close()
+	var refused *Refusal
+	if _, err := w.store.Undo(0, nil, false); !errors.As(err, &refused) || !refused.Killed {
+		t.Errorf("without force: %v", err)
+	}
+	if _, err := w.store.Undo(0, nil, true); err != nil {
+		t.Error(err)
+	}
+	if d := differences(before, snapshot(t, w.dir)); len(d) > 0 {
+		t.Error(strings.Join(d, "\n"))
+	}
+}
+
+// TestLeadsNowhereElse: what is put in the way of an undo leads it nowhere: no symlink in place of a directory of the
+// journal, no journal with a path outside of its places.
+func TestLeadsNowhereElse(t *testing.T) {
+	w := fixed(t)
+	w.begin(t)
+	d, f, at, base, done := w.opened(w.dir + "/src/x")
+	if err := w.remove(d, f, at, base); err != nil {
+		t.Fatal(err)
+	}
+	done()
+	w.end(t)
+	outside := filepath.Join(filepath.Dir(w.dir), "outside")
+	if err := errors.Join(os.Mkdir(outside, 0o755), os.Remove(w.dir+"/src"), os.Symlink(outside, w.dir+"/src")); err != nil {
+		t.Fatal(err)
+	}
+	for _, force := range []bool{false, true} {
+		if out, err := w.store.Undo(0, nil, force); err == nil && (!force || len(out.Lost) == 0) {
+			t.Errorf("force %v: an undo over a symlink", force)
+		}
+		if list, err := os.ReadDir(outside); err != nil || len(list) > 0 {
+			t.Errorf("force %v: outside has %v, %v", force, list, err)
+		}
+	}
+	for _, p := range []string{outside, w.dir + "/../outside/x", "x", w.dir + "x"} {
+		text := `{"run":{"format":"accessc-undo","format_version":1,"places":["` + w.dir + `"]}}` + "\n" +
+			`{"name":{"path":"` + p + `","in":"1","was":null}}` + "\n"
+		if _, err := read(strings.NewReader(text)); !errors.Is(err, errJournal) {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+}
+
+// TestFull: what does not fit is refused before it is changed, and what fits is kept.
+func TestFull(t *testing.T) {
+	w := fixed(t)
+	var err error
+	if w.k, err = w.store.Keep(Options{Places: []string{w.dir}, Size: 4}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		path string
+		want error
+	}{{"a", nil}, {"b", ErrFull}, {"src/x", nil}, {"b", ErrFull}, {"a", nil}} {
+		_, fd, _, _, done := w.opened(filepath.Join(w.dir, tt.path))
+		if err := w.k.Contents(fd, filepath.Join(w.dir, tt.path)); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v", tt.path, err)
+		}
+		done()
+	}
+	w.end(t)
+}
+
+// TestForgets: the store has as many runs as it may, and forgets none that goes on.
+func TestForgets(t *testing.T) {
+	w := fixed(t)
+	w.does(t)
+	first := w.k
+	for range 4 {
+		k, err := w.store.Keep(Options{Places: []string{w.dir}, Runs: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Close()
+	}
+	list, err := w.store.List()
+	if err != nil || len(list) != 3 || list[2].Run != 1 || list[2].State != "goes on" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	first.Close()
+}
+
 // TestUndoBringsAllBack: after any sequence of changes an undo leaves the tree as it was in names, contents, types,
 // modes, owners, times, attributes and links, and an undo of that as it was after the changes. Three runs follow each
 // other and are taken back in turn.
