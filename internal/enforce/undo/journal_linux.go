@@ -124,6 +124,7 @@ type record struct {
 	Name  *named     `json:"name,omitempty"`
 	Kept  *kept      `json:"kept,omitempty"`
 	Done  bool       `json:"done,omitempty"` // an undo has brought everything back
+	Back  bool       `json:"back,omitempty"` // an undo that was stopped has been taken back
 	Left  *left      `json:"left,omitempty"`
 	Again *again     `json:"again,omitempty"`
 	End   *time.Time `json:"end,omitempty"`
@@ -140,6 +141,7 @@ type journal struct {
 	undone map[string]bool
 	equal  map[print]print // states of files, by others that they are equal to
 	done   bool
+	back   bool
 	ended  *time.Time
 }
 
@@ -203,6 +205,8 @@ func (j *journal) add(r *record, first bool) error {
 		j.again = append(j.again, *r.Again)
 	case r.Done:
 		j.done = true
+	case r.Back:
+		j.back = true
 	case r.End != nil:
 		j.ended = r.End
 	default:

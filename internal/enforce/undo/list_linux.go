@@ -19,6 +19,9 @@ import (
 func (s Store) List() (out []Summary, err error) {
 	all, err := s.load()
 	for i := range all {
+		if all[i].err == nil && all[i].back {
+			continue
+		}
 		out = append(out, all[i].summary(all))
 	}
 	return out, err

@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/internal/files/rmtree"
 	"github.com/accessc/accessc/internal/text/plural"
 )
 
@@ -160,7 +159,7 @@ func (p *plan) paths() (out []name) {
 	return out
 }
 
-// takeBack takes back an undo that was not finished, and forgets it.
+// takeBack takes back an undo that was not finished, and forgets what it has kept.
 func (r Run) takeBack() error {
 	j, err := r.journal()
 	if err != nil {
@@ -182,7 +181,17 @@ func (r Run) takeBack() error {
 	if err := u.apply(); err != nil {
 		return err
 	}
-	return rmtree.Remove(r.dir)
+	list, err := entries(k.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if e != journalName {
+			_ = unix.Unlinkat(k.dir, e, 0)
+		}
+	}
+	// Only what stands for what stays: otherwise the next undo would take the changes of these times for others'.
+	return k.write(append(u.again(), record{Back: true})...)
 }
 
 // recover takes back the undos that were killed. The caller holds the lock, so none goes on.
@@ -193,7 +202,7 @@ func (s Store) recover() error {
 	}
 	for _, r := range runs {
 		j, err := r.journal()
-		if err != nil || j.Undoes == 0 || j.done {
+		if err != nil || j.Undoes == 0 || j.done || j.back {
 			continue
 		}
 		if err := r.takeBack(); err != nil {
@@ -244,6 +253,9 @@ func whole(by []loaded) bool {
 func find(all []loaded, number int, undone bool) (*loaded, error) {
 	for i := range all {
 		l := &all[i]
+		if l.err == nil && l.back {
+			continue
+		}
 		if number == l.Number || number == 0 && l.err == nil && l.Undoes == 0 && (undone || !whole(l.undoneBy(all))) {
 			return l, l.err
 		}
@@ -276,7 +288,7 @@ func (s Store) choose(number int) (Run, *journal, error) {
 	}
 	var since []again
 	for _, u := range slices.Backward(all) {
-		if u.err == nil && u.done && u.Number > l.Number {
+		if u.err == nil && u.Number > l.Number {
 			since = append(since, u.again...)
 		}
 	}
