@@ -93,7 +93,7 @@ func (u *undoing) dir(p string) (int, error) {
 
 // writable lets the owner of a directory change it.
 func (u *undoing) writable(fd int, at string, f *print) error {
-	if unix.Geteuid() == 0 || int(f.UID) != unix.Geteuid() {
+	if f.Mode&0o700 == 0o700 || unix.Geteuid() == 0 || int(f.UID) != unix.Geteuid() {
 		return nil // the kernel decides
 	}
 	if err := u.keeper.Metadata(fd, at); err != nil {
