@@ -155,6 +155,9 @@ type Tool struct {
 	// files stay closed until the next start, which spares most such tools a supervisor. With it a tool has a
 	// supervisor, and all of the base that only a supervisor can give.
 	LateOpen bool
+	// Undo has the originals of the files kept that the tool changes, so that its changes can be undone. A tool with it
+	// has a supervisor; where none can be had it does not start.
+	Undo bool
 	// Protects is true where writing is taken away from protected paths (ProtectedPaths).
 	// Protected are further protected paths, such as layers that other layers extend.
 	Protects  bool

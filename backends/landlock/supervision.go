@@ -34,6 +34,9 @@ type Supervision struct {
 	Egress bool `json:"egress,omitempty"`
 	// Listen is set where the tool may accept connections.
 	Listen bool `json:"listen,omitempty"`
+	// Undo is set where the originals of the files are kept that the tool changes: the supervisor makes all changes of
+	// files and names.
+	Undo bool `json:"undo,omitempty"`
 	// Judged is the policy to judge by, in a resolved specification.
 	Judged *Judged `json:"judged,omitempty"`
 }
@@ -189,10 +192,10 @@ var met = []ir.Gap{
 
 // supervision returns the supervisor's part in a policy, nil where none is needed.
 func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
-	net := s.view.Tool.Net
+	net, undo := s.view.Tool.Net, s.view.Tool.Undo
 	out := &Supervision{
 		Gaps: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(net), Egress: named(net),
-		Listen: listens(net),
+		Listen: listens(net), Undo: undo,
 	}
 	for _, gap := range met {
 		if slices.ContainsFunc(l, func(r ir.Row) bool { return r.Is == ir.Supervised && r.Gap == gap }) {
@@ -201,11 +204,11 @@ func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision
 	}
 	j := s.judged(s.judges())
 	j.internet = out.internet()
-	if len(out.Gaps) == 0 && !j.Lists && !j.late && !j.own {
+	if len(out.Gaps) == 0 && !j.Lists && !j.late && !j.own && !undo {
 		return nil, nil
 	}
 	// Without these the tool makes no names in shared memory (sem_open(3)).
-	j.Names, j.Updates = j.Names || j.late, j.Updates || j.late
+	j.Names, j.Updates = j.Names || j.late || undo, j.Updates || j.late || undo
 	out.Judges, out.Paths, out.Traps = j.Judges, s.supervisedPaths(target, j.Judges), j.list()
 	out.Filter = slices.Concat(underSupervisor, j.internet.filter())
 	if j.serves() {

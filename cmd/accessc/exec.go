@@ -31,6 +31,7 @@ type execCmd struct {
 	Report             string        `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
 	Trace              bool          `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
 	Ask                bool          `help:"Ask, while the tool runs, about refused operations that access.may covers. Linux, slower; accessc grants revokes."`
+	Undo               bool          `help:"Keep the originals of the files that the tool changes: accessc changes shows the changes, accessc undo takes them back. Linux."`
 	Record             string        `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
 	Evidence           string        `placeholder:"FILE" help:"With --trace: write the operations that the tool used and was refused at its end, as accessc learn keeps them."`
 	For                time.Duration `placeholder:"DURATION" help:"End the tool after this time, such as 30s, with SIGTERM, and five seconds later with SIGKILL."`
@@ -68,6 +69,7 @@ changed that the policy was compiled from.
   accessc exec --command --tool build -- make    and under that of a tool
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
   accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and rules that would permit it
+  accessc exec --undo TOOL                       keep the originals of what it changes, for accessc undo
   accessc exec --ask TOOL                        ask at the terminal about operations that access.may covers;
                                                  with --no-prompt they wait for accessc grants answer
   accessc exec --means bubblewrap TOOL           without Landlock: by bubblewrap, which must be installed; what it cannot
@@ -127,7 +129,7 @@ func (c *execCmd) check() error {
 		return usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees " +
 			"nothing of it")
 	}
-	if err := cmp.Or(c.checkAsk(), c.checkMeans()); err != nil {
+	if err := cmp.Or(c.checkUndo(), c.checkAsk(), c.checkMeans()); err != nil {
 		return err
 	}
 	switch {

@@ -102,7 +102,7 @@ func (c *execCmd) traces(req *start.Request, t *ir.Tool, facts ir.Facts) error {
 // keeps reports whether the compilation is one that a later start of the tool may ask for: those
 // with more to compile than a specification compile each time.
 func (c *execCmd) keeps() bool {
-	return !c.NoCache && c.Means == meansLandlock && !c.Command && !c.Trace && !c.Ask && c.Session == "" &&
+	return !c.NoCache && c.Means == meansLandlock && !c.Command && !c.Trace && !c.Ask && !c.Undo && c.Session == "" &&
 		c.Record == ""
 }
 
@@ -213,10 +213,11 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 		}
 		t = found
 	}
+	own := *t
+	own.Undo = own.Undo || c.Undo
 	if c.Command {
-		own := *t
 		own.Command = &ir.Command{Program: c.Tool}
-		t = &own
 	}
+	t = &own
 	return t, res.Facts(t), nil
 }

@@ -62,6 +62,8 @@ type cli struct {
 	Fmt     fmtCmd     `cmd:"" group:"understand" help:"Lay out the text of layers; no policy changes."`
 	Doctor  doctorCmd  `cmd:"" group:"understand" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Parity  parityCmd  `cmd:"" group:"understand" help:"Show which rule holds where: a table of rules and targets."`
+	Changes changesCmd `cmd:"" group:"understand" help:"Show what a tool changed that ran under exec --undo."`
+	Undo    undoCmd    `cmd:"" group:"understand" help:"Take back what a tool changed that ran under exec --undo."`
 	Learn   learnCmd   `cmd:"" group:"understand" help:"Run a command, record what it uses and is refused, and propose rules."`
 
 	Allow     allowCmd     `cmd:"" group:"permit" help:"Permit operations of a tool by rules in a layer."`

@@ -108,6 +108,7 @@ func (a *Attended) Wait(over func()) Ended {
 	if l := a.starting.limits.endedBy(end.Status, ended, used); l != nil {
 		out.Limit = l.Kind
 	}
+	a.starting.originals.end()
 	a.starting.over()
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -47,6 +48,13 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-supervised" {
 		loadSupervised(os.Args[2], "", false, os.Args[3:]...)
+	}
+	if len(os.Args) > 2 && os.Args[1] == modeKept {
+		_ = os.Setenv("XDG_STATE_HOME", filepath.Join(filepath.Dir(os.Args[2]), "state"))
+		loadSupervised(os.Args[2], "", false, os.Args[3:]...)
+	}
+	if len(os.Args) == 3 && os.Args[1] == modeUndo {
+		undoLatest(os.Args[2])
 	}
 	if len(os.Args) == 3 && os.Args[1] == modeBound {
 		loadSupervised(os.Args[2], "", false, os.Args[0], modeBound)

@@ -1,6 +1,7 @@
 package start_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type sequence struct {
 	draws
 	dir    string
 	who    identity
+	mode   string // how the tool is started, empty for without further conditions
 	counts *sequenceTally
 	// policy is the tool's, by is its text, spec its compiled form.
 	policy *ir.Tool
@@ -125,7 +127,7 @@ func (s *sequence) begin(t fataler) error {
 	if err := os.WriteFile(file, s.data, 0o644); err != nil {
 		return err
 	}
-	s.tool = startPart(t, s.dir, s.who, nil, "kernel-supervised", file, binary, partSequence)
+	s.tool = startPart(t, s.dir, s.who, nil, cmp.Or(s.mode, "kernel-supervised"), file, binary, partSequence)
 	_, err := s.exchange(request{})
 	return err
 }

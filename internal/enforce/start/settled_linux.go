@@ -53,7 +53,7 @@ func settleHere(req *Request, asked string) (settled, error) {
 	for _, needs := range []struct {
 		is   bool
 		what string
-	}{{req.Trace, "--trace"}, {asked != "", asked}} {
+	}{{req.Trace, "--trace"}, {asked != "", asked}, {undoes(req.Spec), "undo"}} {
 		if needs.is && !host.Supervises {
 			return s, failed("%s needs a supervisor, which this host cannot have; see accessc doctor", needs.what)
 		}
@@ -67,6 +67,9 @@ func settleHere(req *Request, asked string) (settled, error) {
 	}
 	return s, nil
 }
+
+// undoes reports whether the originals of what the tool changes are kept.
+func undoes(s *Spec) bool { return s.Supervision != nil && s.Supervision.Undo }
 
 func settle(req *Request, h Host) (terms, error) {
 	l := req.Spec.Launch

@@ -38,6 +38,7 @@ func begin(req Request) error {
 	}
 	if err != nil {
 		s.supervision.egress.end()
+		s.originals.drop()
 		s.remains.discard()
 		return s.records.notRecorded(err)
 	}
@@ -46,6 +47,7 @@ func begin(req Request) error {
 	}
 	if s.stays() {
 		err := s.supervise()
+		s.originals.drop()
 		s.remains.discard()
 		return s.records.notRecorded(err)
 	}

@@ -22,12 +22,14 @@ type starting struct {
 	records     *records
 	refusals    *refusals
 	remains     *remains
+	originals   *originals
 }
 
 func newStarting(r *run) *starting {
 	s := &starting{run: r, program: &program{run: r}, limits: &limits{run: r}}
 	s.confinement = &confinement{run: r, ruleset: -1}
-	s.supervision = &supervision{run: r, limits: s.limits, confinement: s.confinement}
+	s.originals = &originals{run: r}
+	s.supervision = &supervision{run: r, limits: s.limits, confinement: s.confinement, originals: s.originals}
 	s.records = &records{outputs: &outputs{run: r}, limits: s.limits, program: s.program, supervision: s.supervision}
 	s.refusals = &refusals{run: r, program: s.program}
 	s.remains = &remains{run: r, limits: s.limits}
@@ -66,7 +68,7 @@ func (s *starting) prepare() error {
 	if err := s.confinement.complete(); err != nil {
 		return failed("%w", err)
 	}
-	return nil
+	return s.originals.keep()
 }
 
 // child is the process that becomes the tool.
@@ -153,6 +155,7 @@ func (s *starting) supervise() error {
 	s.refusals.say(log, status, ended)
 	s.records.evidenced(log, status, ended)
 	s.limits.say(limit)
+	s.originals.end()
 	s.records.write(status, ended, log, limit)
 	s.req.ended(exitStatus(status))
 	supervisor.Exit(status)
@@ -174,6 +177,7 @@ func (s *starting) attendant(t *supervisor.Tool, log *denial.Log) (func() (sysca
 func (s *starting) abandon() {
 	s.confinement.abandon()
 	s.supervision.egress.end()
+	s.originals.drop()
 	s.over()
 }
 

@@ -14,6 +14,7 @@ type supervision struct {
 	*run
 	limits      *limits
 	confinement *confinement
+	originals   *originals
 	// policy is that of the specification, nil where it is still to be read.
 	policy *supervisor.Policy
 	// egress is the proxy of the run, nil where no rule names a host.
@@ -52,6 +53,7 @@ func (s *supervision) supervisor(log *denial.Log, observed bool) (*supervisor.Su
 		Dir: s.dir, Temp: s.tmp, Shared: s.shared, Mark: s.id.Mark, Files: s.files, Policy: s.policy,
 		Grants: granted.by, Placements: granted.placements, Absent: granted.absent,
 		Join: s.limits.joined(), Ends: s.limits.ends(), Egress: proxy, Live: s.asks(),
+		Keeper: s.originals.keeper,
 		Denied: log.Add, Calls: seccomp.CallNames(),
 	}
 	if s.traced {

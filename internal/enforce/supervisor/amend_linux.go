@@ -100,7 +100,9 @@ func (c opens) lock(n node, o opening) answer {
 	if !c.current() {
 		return fails(unix.EINTR)
 	}
-	return c.handed(o.Flags, func() (int, error) {
+	a := namings(&n)
+	a.makes = true
+	return c.handed(o.Flags, a, func() (int, error) {
 		made := &lock{-1, -1, -1}
 		err := c.makeLock(n.dir, made)
 		if err != nil {
@@ -172,7 +174,9 @@ func (c moves) amend(t two, made *lock) answer {
 		return fails(unix.EINTR)
 	}
 	points.Reach(points.Acting)
-	return result(c.do(func() error {
+	a := namings(&t.src, &t.dst)
+	a.lost = t.dst.object
+	return result(c.change(a, func() error {
 		if err := c.write(t, text); err != nil {
 			return err
 		}

@@ -92,5 +92,5 @@ func (c *caller) comm() string {
 }
 
 func refuses(e unix.Errno) bool {
-	return e == unix.EACCES || e == unix.EPERM || e == unix.EXDEV || e == errEnded
+	return e == unix.EACCES || e == unix.EPERM || e == unix.EXDEV || e == unix.EDQUOT || e == errEnded
 }

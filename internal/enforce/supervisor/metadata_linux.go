@@ -58,7 +58,9 @@ func (c metadata) change(t target, act func(obj int) error) answer {
 	if !c.current() {
 		return fails(unix.EINTR)
 	}
-	return result(c.do(func() error { return act(t.obj) }))
+	a := namings()
+	a.meta = t.obj
+	return result(c.call.change(a, func() error { return act(t.obj) }))
 }
 
 func chown(uid, gid uint64) func(int) error {
@@ -202,6 +204,9 @@ func (c metadata) ioctl() answer {
 	data, e := c.bytes(c.args[2], size)
 	if e != 0 {
 		return fails(e)
+	}
+	if c.keeper != nil {
+		return c.denies(unix.EPERM, "flags of files are not kept for accessc undo")
 	}
 	if size == flagsSize && binary.LittleEndian.Uint32(data)&caseFold != 0 {
 		return c.denies(unix.EPERM, "in a directory that folds case a rule's path has several names")

@@ -97,7 +97,19 @@ func (c moves) rename(fromDir, src, toDir, dst, flags uint64) answer {
 		if flags&unix.RENAME_EXCHANGE != 0 {
 			c.carries(&t.dst)
 		}
-		if err := c.do(func() error { return c.moved(t, flags) }); err != errTaken {
+		exchange := flags&unix.RENAME_EXCHANGE != 0
+		if c.carriesOff(&t.src, &t.dst, exchange) {
+			return fails(unix.EXDEV)
+		}
+		a := namings(&t.src, &t.dst)
+		if !exchange {
+			a.lost = t.dst.object
+		}
+		err := c.change(a, func() error { return c.moved(t, flags) })
+		if err == nil {
+			c.followsMove(&t.src, &t.dst, exchange)
+		}
+		if err != errTaken {
 			return result(err)
 		}
 	}
@@ -299,7 +311,12 @@ func (c moves) link(fromDir, src, toDir, dst, flags uint64) answer {
 		return fails(unix.EINTR)
 	}
 	c.carries(&old)
-	return result(c.do(func() error {
+	if c.linksOff(&old, &n) {
+		return fails(unix.EXDEV)
+	}
+	a := namings(&n)
+	a.meta = old.object // the time of its last change, and its number of names
+	return result(c.change(a, func() error {
 		return unix.Linkat(unix.AT_FDCWD, self(old.object), n.dir, n.name, unix.AT_SYMLINK_FOLLOW)
 	}))
 }

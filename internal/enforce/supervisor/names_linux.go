@@ -37,7 +37,7 @@ func (c entries) named(dir int, addr uint64, change naming, act func(node) error
 	if !c.current() {
 		return fails(unix.EINTR)
 	}
-	err := c.do(func() error { return act(n) })
+	err := c.change(change.alters(&n), func() error { return act(n) })
 	if change.need == ir.Delete && err == nil {
 		c.locked.drop(&n)
 	}
@@ -51,6 +51,15 @@ type naming struct {
 	// name a directory.
 	makes     ir.NameKind
 	directory bool
+}
+
+// alters is what the change of a name alters.
+func (m naming) alters(n *node) alters {
+	a := namings(n)
+	if a.makes = m.need == ir.Create; !a.makes {
+		a.lost = n.object
+	}
+	return a
 }
 
 // fault is the error that the kernel finds first (filename_create() and do_unlinkat() in
@@ -185,7 +194,9 @@ func (c entries) truncate() answer {
 	case size > n.st.Size && c.exceeds(size):
 		return fails(unix.EFBIG)
 	}
-	return result(c.do(func() error { return unix.Truncate(self(n.object), size) }))
+	a := namings()
+	a.held = n.object
+	return result(c.change(a, func() error { return unix.Truncate(self(n.object), size) }))
 }
 
 // exceeds reports whether the limit of the caller keeps a file from growing to a size, and if

@@ -317,7 +317,11 @@ func (c opens) openStandard(n node, o opening) answer {
 // depends on its type.
 func (c opens) openObject(n node, o opening) answer {
 	open := func() answer {
-		return c.handed(o.Flags, func() (int, error) {
+		a := namings()
+		if n.kind() == unix.S_IFREG && o.Flags&(accessMode|unix.O_TRUNC) != 0 {
+			a.held = n.object
+		}
+		return c.handed(o.Flags, a, func() (int, error) {
 			return reopened(n.object,
 				int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 		})
@@ -352,25 +356,25 @@ func (c opens) openTerminal(o opening) answer {
 	case pseudo && !c.box.ownsTerminal(number) || !pseudo && dev != c.box.terminal.dev:
 		return c.denies(unix.EACCES, "a terminal that is neither the run's own nor made by the tool")
 	}
-	return c.handed(o.Flags, func() (int, error) {
+	return c.handed(o.Flags, namings(), func() (int, error) {
 		drops := uint64(unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | unix.O_NOFOLLOW)
 		return reopened(obj, int(o.Flags&^drops)|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	})
 }
 
-// handed opens a file for the caller.
-func (c opens) handed(flags uint64, open func() (int, error)) answer {
+// handed opens a file for the caller, which may alter something.
+func (c opens) handed(flags uint64, a alters, open func() (int, error)) answer {
 	fd := -1
-	err := c.do(func() (err error) { fd, err = open(); return err })
+	err := c.change(a, func() (err error) { fd, err = open(); return err })
 	if err != nil {
 		return result(err)
 	}
-	a := answer{hand: true, fd: fd, writes: flags&accessMode != unix.O_RDONLY, closeOn: flags&unix.O_CLOEXEC != 0}
-	if !a.writes {
+	out := answer{hand: true, fd: fd, writes: flags&accessMode != unix.O_RDONLY, closeOn: flags&unix.O_CLOEXEC != 0}
+	if !out.writes {
 		c.hold(fd)
-		a.held = true
+		out.held = true
 	}
-	return a
+	return out
 }
 
 // unnamed opens a file without a name (O_TMPFILE) in a directory. Only a link can give it a
@@ -387,7 +391,7 @@ func (c opens) unnamed(dir int, at ir.Place, o opening) answer {
 	case !c.current():
 		return fails(unix.EINTR)
 	}
-	return c.handed(o.Flags, func() (int, error) {
+	return c.handed(o.Flags, namings(), func() (int, error) {
 		c.umask()
 		return reopened(dir, int(o.Flags)|unix.O_CLOEXEC, uint32(o.Mode))
 	})
@@ -435,7 +439,9 @@ func (c opens) made(n node, o opening) answer {
 	case !c.current():
 		return fails(unix.EINTR)
 	}
-	return c.handed(o.Flags, func() (int, error) {
+	a := namings(&n)
+	a.makes = true
+	return c.handed(o.Flags, a, func() (int, error) {
 		c.umask()
 		flags := int(o.Flags) | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
 		return unix.Openat(n.dir, n.name, flags, uint32(o.Mode))

@@ -276,7 +276,9 @@ func (c sockets) file(fd int, raw []byte) answer {
 		return fails(unix.EINTR)
 	}
 	c.own = c.used != nil
-	return result(c.do(func() error { return c.named(fd, n) }))
+	a := namings(&n)
+	a.makes = true
+	return result(c.change(a, func() error { return c.named(fd, n) }))
 }
 
 // named binds to a name in the directory that was judged. The only call for that binds to a

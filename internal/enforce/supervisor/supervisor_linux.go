@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/enforce/live"
+	"github.com/accessc/accessc/internal/enforce/undo"
 	"github.com/accessc/accessc/internal/process/points"
 	"github.com/accessc/accessc/ir"
 )
@@ -95,6 +96,8 @@ type Supervisor struct {
 	used func(*denial.Denial)
 	// sought receives the names that it looks for in its home and that are not there, nil where none are kept.
 	sought func(string)
+	// keeper keeps the originals of what the tool changes, nil where none are kept.
+	keeper *undo.Keeper
 	// trace names the refusals of the kernel itself, nil without --trace.
 	trace *Tracing
 }
@@ -136,6 +139,8 @@ type Options struct {
 	// Sought, if not nil, receives the name of every file that the tool looks for in its home and that is not
 	// there. Many threads call it.
 	Sought func(string)
+	// Keeper, if not nil, keeps the originals of what the tool changes. The specification must have been made for it.
+	Keeper *undo.Keeper
 	// Grants are the rules of the ruleset, Placements the rules of whole directories and files,
 	// Absent the granted paths that are not there. The supervisor takes over the descriptors.
 	Grants     Grants
@@ -170,7 +175,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	policy := o.Policy.judge(spec, o.Temp)
 	s := &Supervisor{
 		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), ends: o.Ends, denied: o.Denied,
-		calls: o.Calls, used: o.Used, sought: o.Sought,
+		calls: o.Calls, used: o.Used, sought: o.Sought, keeper: o.Keeper,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
 		objects: objects{list: objectList{path: ListOfObjects(o.Dir)}},
 	}

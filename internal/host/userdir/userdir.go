@@ -136,6 +136,9 @@ func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "deni
 // commands that no configuration names.
 func (d Dir) Learned(tool string) string { return filepath.Join(string(d), "learned", tool+".runs") }
 
+// Undo is the directory of the originals of files that runs have changed, which no tool may reach.
+func (d Dir) Undo() string { return filepath.Join(string(d), "undo") }
+
 // Sessions returns the directory in which the invocations of agents' sessions are counted.
 func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }
 

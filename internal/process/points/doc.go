@@ -45,6 +45,9 @@ const (
 	Becoming Name = "start.becoming"
 )
 
+// Undoing: an undo is about to move, make, remove or rewrite one of its files.
+const Undoing Name = "undo.undoing"
+
 // Places of the egress proxy.
 const (
 	// Dialing: a connection is granted, and its host has not been called.
