@@ -51,10 +51,35 @@ type Options struct {
 	Write func([]ir.Operation) error
 	// Tell, if not nil, gets every event as it happens. It must not call the session.
 	Tell func(Event)
+	// Changed, if not nil, gets every answer and revocation before it is in force. It must not call the session.
+	Changed func(Change)
 	// Record has the session keep events. A tool can cause many, with long paths.
 	Record bool
 	// Now is the time.
 	Now func() time.Time
+}
+
+// Change is an answer to a question, or the revocation of a grant.
+type Change struct {
+	// ID is that of the question; Answer is empty for a revocation.
+	ID     int
+	Answer Answer
+	// State is the number of the state that it leads to, 0 where it changes none.
+	State int
+	// Given are the grants of the question, By the rule of may; nothing for a revocation.
+	Given ir.Given
+	By    ir.Rule
+}
+
+// changes tells of a change.
+func (s *Session) changes(c Change) {
+	if s.o.Changed == nil {
+		return
+	}
+	if c.Answer == "" || c.Answer.grants() && c.Answer != Once {
+		c.State = s.now.Load().number + 1
+	}
+	s.o.Changed(c)
 }
 
 // Session is the grants of one run. It is safe for concurrent use.
@@ -94,6 +119,8 @@ func (s *Session) note(e Event) {
 
 // state is the grants in force and the policy with them.
 type state struct {
+	// number counts the states of the session from 0.
+	number int
 	view   *ir.View
 	grants []Grant
 }
@@ -131,6 +158,12 @@ func New(l *ir.Live, o Options) *Session {
 // View is the policy with the grants in force.
 func (s *Session) View() *ir.View { return s.now.Load().view }
 
+// InForce is View, with the number of the state of grants that it is about.
+func (s *Session) InForce() (*ir.View, int) {
+	now := s.now.Load()
+	return now.view, now.number
+}
+
 // Grants are those in force.
 func (s *Session) Grants() []Grant { return slices.Clone(s.now.Load().grants) }
 
@@ -139,7 +172,7 @@ var ErrUnknown = errors.New("there is no such question or grant")
 
 // exchange puts other grants in force.
 func (s *Session) exchange(grants []Grant) {
-	next := &state{view: s.live.With(rulesOf(grants)), grants: grants}
+	next := &state{number: s.now.Load().number + 1, view: s.live.With(rulesOf(grants)), grants: grants}
 	s.o.Exchange(func() { s.now.Store(next) })
 }
 
@@ -164,6 +197,7 @@ func (s *Session) Answer(id int, a Answer) error {
 		}
 	}
 	s.note(Event{Event: "answer", Answer: a}.of(s, q))
+	s.changes(Change{ID: q.ID, Answer: a, Given: q.Grants, By: q.By})
 	switch a {
 	case Once:
 		s.settle(q, outcome{once: &Allowance{session: s, question: q}})
@@ -210,6 +244,7 @@ func (s *Session) Revoke(id int) error {
 	}
 	gone := grants[i]
 	s.revoked = s.revoked.And(gone.Rules)
+	s.changes(Change{ID: gone.ID})
 	s.exchange(slices.Delete(grants, i, i+1))
 	if len(gone.Rules.Net) > 0 && s.o.Hosts != nil {
 		s.o.Hosts.Revoke(gone.ID)

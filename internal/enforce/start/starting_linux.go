@@ -66,6 +66,9 @@ func (s *starting) prepare() error {
 	if err := s.confinement.complete(); err != nil {
 		return failed("%w", err)
 	}
+	if err := s.records.begins(); err != nil {
+		return failed("%w", err)
+	}
 	return nil
 }
 
@@ -154,6 +157,7 @@ func (s *starting) supervise() error {
 	s.records.evidenced(log, status, ended)
 	s.limits.say(limit)
 	s.records.write(status, ended, log, limit)
+	s.records.logged(status, limit)
 	s.req.ended(exitStatus(status))
 	supervisor.Exit(status)
 	return nil
@@ -167,7 +171,7 @@ func (s *starting) attendant(t *supervisor.Tool, log *denial.Log) (func() (sysca
 	if !s.supervised {
 		return t.Attend, nil
 	}
-	return s.supervision.begin(t, log, s.records.observes())
+	return s.supervision.begin(t, log, s.records.outputs)
 }
 
 // abandon takes everything back that a start has made.
