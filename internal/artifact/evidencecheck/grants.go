@@ -60,7 +60,8 @@ func (j *judge) state(g *evidencelog.Grants) string {
 	if g.State != len(j.states) || len(j.states) >= maxStates {
 		return fmt.Sprintf("leads to state %d of the grants, and %d were before it", g.State, len(j.states))
 	}
-	j.states = append(j.states, j.live.With(j.inForce()))
+	given := j.inForce()
+	j.states, j.givens = append(j.states, j.live.With(given)), append(j.givens, given)
 	return ""
 }
 

@@ -170,11 +170,12 @@ func (c *checker) ends(r *run, l *evidencelog.Line, bad func(Kind, string, ...an
 // judge judges the operations of a run again.
 type judge struct {
 	facts ir.Facts
-	// live is the policy with what can be granted, nil until something is; states are the views by their numbers,
-	// given the grants in force and answers all that were given, by their questions.
+	// live is the policy with what can be granted, nil until something is; states are the views by their numbers
+	// and givens what they rest on, given the grants in force and answers all that were given, by their questions.
 	live    *ir.Live
 	may     []ir.Rule
 	states  []*ir.View
+	givens  []ir.Given
 	given   map[int]ir.Given
 	order   []int
 	answers map[int]ir.Given
@@ -200,7 +201,7 @@ func newJudge(t *landlock.Terms, tool string) (*judge, error) {
 		j.may = append(j.may, &policy.MayNet[i])
 	}
 	j.live = ir.NewLive(policy, ir.Linux, facts)
-	j.states = []*ir.View{j.live.With(ir.Given{})}
+	j.states, j.givens = []*ir.View{j.live.With(ir.Given{})}, []ir.Given{{}}
 	return j, nil
 }
 
@@ -281,17 +282,17 @@ func because(v ir.Verdict) string {
 }
 
 func (j *judge) viewOf(o *evidencelog.Operation) (*ir.View, error) {
-	switch {
-	case o.Once != 0:
-		given, ok := j.answers[o.Once]
-		if !ok || j.live == nil {
-			return nil, fmt.Errorf("rests on the answer to question %d, which is not in the log before it", o.Once)
-		}
-		return j.live.With(j.inForce().And(given)), nil
-	case o.State < 0 || o.State >= len(j.states):
+	if o.State < 0 || o.State >= len(j.states) {
 		return nil, fmt.Errorf("rests on state %d of the grants, which is not in the log before it", o.State)
 	}
-	return j.states[o.State], nil
+	if o.Once == 0 {
+		return j.states[o.State], nil
+	}
+	given, ok := j.answers[o.Once]
+	if !ok {
+		return nil, fmt.Errorf("rests on the answer to question %d, which is not in the log before it", o.Once)
+	}
+	return j.live.With(j.givens[o.State].And(given)), nil
 }
 
 func (j *judge) inForce() (out ir.Given) {

@@ -122,6 +122,8 @@ type state struct {
 	// number counts the states of the session from 0.
 	number int
 	view   *ir.View
+	// before is the view of the state before, nil for the first.
+	before *ir.View
 	grants []Grant
 }
 
@@ -164,6 +166,28 @@ func (s *Session) InForce() (*ir.View, int) {
 	return now.view, now.number
 }
 
+// Decided judges a request that another process has granted. It knew the answers and revocations that are under way
+// here before or after this process.
+func (s *Session) Decided(ask func(*ir.View) ir.Verdict) (ir.Verdict, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now.Load()
+	v := ask(now.view)
+	if !v.Allowed() && now.before != nil {
+		if before := ask(now.before); before.Allowed() {
+			return before, now.number - 1
+		}
+	}
+	return v, now.number
+}
+
+// Permitting judges a request by the grants in force and that of a question about its host.
+func (s *Session) Permitting(to ir.Endpoint, ask func(*ir.View) ir.Verdict) (ir.Verdict, int) {
+	now := s.now.Load()
+	given, _ := s.live.Host(to)
+	return ask(s.live.With(rulesOf(now.grants).And(given))), now.number
+}
+
 // Grants are those in force.
 func (s *Session) Grants() []Grant { return slices.Clone(s.now.Load().grants) }
 
@@ -172,7 +196,8 @@ var ErrUnknown = errors.New("there is no such question or grant")
 
 // exchange puts other grants in force.
 func (s *Session) exchange(grants []Grant) {
-	next := &state{number: s.now.Load().number + 1, view: s.live.With(rulesOf(grants)), grants: grants}
+	now := s.now.Load()
+	next := &state{number: now.number + 1, view: s.live.With(rulesOf(grants)), before: now.view, grants: grants}
 	s.o.Exchange(func() { s.now.Store(next) })
 }
 
