@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/accessc/accessc/internal/artifact/build"
 	"github.com/accessc/accessc/internal/artifact/evidencecheck"
+	"github.com/accessc/accessc/internal/artifact/signers"
 	"github.com/accessc/accessc/internal/enforce/attested"
 	"github.com/accessc/accessc/internal/enforce/resolved"
 	"github.com/accessc/accessc/internal/enforce/start"
 	"github.com/accessc/accessc/internal/host/userdir"
+	"github.com/accessc/accessc/internal/text/oserr"
 	"github.com/accessc/accessc/internal/text/plural"
 	"github.com/accessc/accessc/internal/text/visible"
 )
@@ -53,10 +56,12 @@ it; paths, hosts, and the arguments of programs that a policy lists are.`
 
 // evidenceVerifyCmd is "accessc evidence verify".
 type evidenceVerifyCmd struct {
-	Key    []string `placeholder:"PUB" help:"One of these keys must have signed the end of each run."`
-	Part   bool     `help:"The log begins with lines that follow others, which are not given."`
-	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
-	Files  []string `arg:"" name:"file" help:"The log; if it was put elsewhere meanwhile, its files in their order."`
+	Key      []string `placeholder:"PUB" help:"One of these keys must have signed the end of each run."`
+	Artifact []string `placeholder:"FILE" help:"Judge only by this resolved artifact. Repeatable."`
+	Manifest []string `placeholder:"FILE" help:"Judge only by the policies of this manifest. Repeatable."`
+	Part     bool     `help:"The log begins with lines that follow others, which are not given."`
+	Format   string   `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Files    []string `arg:"" name:"file" help:"The log; if it was put elsewhere meanwhile, its files in their order."`
 }
 
 // Help implements kong's detailed help.
@@ -65,7 +70,11 @@ func (evidenceVerifyCmd) Help() string {
 do not follow from the policy. On the machine and for the user of the runs it also finds a cut at the end.
 
   accessc evidence verify evidence.jsonl
+  accessc evidence verify --manifest access/manifest.json --key audit.pub evidence.jsonl
   accessc evidence verify evidence.1.jsonl evidence.jsonl    a log that was put elsewhere between two runs
+
+Each run has the policy that it is judged by in its first line. With --manifest or --artifact it must be one of
+these; who can write the log and its counter could have made up both, unless --key asks for signatures.
 
 Exit status: 0 the log is whole and each verdict the policy's, 1 it is not.`
 }
@@ -90,7 +99,15 @@ func (c *evidenceVerifyCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	report, err := evidencecheck.Files(c.Files, state, evidencecheck.Options{Part: c.Part, Keys: keys})
+	opts := evidencecheck.Options{Part: c.Part, Keys: keys}
+	if len(c.Artifact)+len(c.Manifest) > 0 {
+		attested, err := c.attested()
+		if err != nil {
+			return err
+		}
+		opts.Terms = attested.Terms
+	}
+	report, err := evidencecheck.Files(c.Files, state, opts)
 	if os.IsNotExist(err) {
 		return usagef("%v", err)
 	}
@@ -114,3 +131,30 @@ func (c *evidenceVerifyCmd) Run(g *globals) error {
 		plural.Count(len(report.Runs), "run"))
 	return nil
 }
+
+// attested are the policies of --artifact and --manifest.
+func (c *evidenceVerifyCmd) attested() (*evidencecheck.Attested, error) {
+	var out evidencecheck.Attested
+	for _, file := range c.Artifact {
+		text, err := signers.ReadFile(file, maxArtifact)
+		if err == nil {
+			err = out.Artifact(text)
+		}
+		if err != nil {
+			return nil, usagef("--artifact %s: %v", file, oserr.Reason(err))
+		}
+	}
+	for _, file := range c.Manifest {
+		m, _, err := build.ReadManifest(file)
+		if err == nil {
+			err = out.Manifest(m)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
+}
+
+// maxArtifact bounds an artifact, in bytes.
+const maxArtifact = 64 << 20
