@@ -38,6 +38,7 @@ func (f *evidenceFlags) log() (*start.EvidenceLog, error) {
 // evidenceCmd is "accessc evidence".
 type evidenceCmd struct {
 	Verify evidenceVerifyCmd `cmd:"" help:"Check that a log is whole, and every verdict in it the policy's."`
+	Export evidenceExportCmd `cmd:"" help:"Write a log in the form of another program."`
 }
 
 // Help implements kong's detailed help.
@@ -48,6 +49,7 @@ state directory knows the last. Many runs append to one file, which must lie whe
 
   accessc exec --evidence-log ~/evidence.jsonl TOOL      append a run
   accessc evidence verify ~/evidence.jsonl               check all of it
+  accessc evidence export --format otlp ~/evidence.jsonl for a collector of OpenTelemetry; ocsf for a SIEM
 
 What the kernel decides by itself is not in it: verify says for each run what was judged. accessc exec --trace has
 everything judged, slower. Values of variables, contents of files and requests, credentials and queries are never in
@@ -158,3 +160,52 @@ func (c *evidenceVerifyCmd) attested() (*evidencecheck.Attested, error) {
 
 // maxArtifact bounds an artifact, in bytes.
 const maxArtifact = 64 << 20
+
+// evidenceExportCmd is "accessc evidence export".
+type evidenceExportCmd struct {
+	Format    string   `enum:"ocsf,otlp" required:"" help:"ocsf or otlp."`
+	Part      bool     `help:"As of verify."`
+	Unchecked bool     `help:"Also write a log that verify refuses, such as one that a run still writes to."`
+	Files     []string `arg:"" name:"file" help:"The log, as of verify."`
+}
+
+// Help implements kong's detailed help.
+func (evidenceExportCmd) Help() string {
+	return `Writes each line of an evidence log as a line of JSON: an event of the Open Cybersecurity Schema Framework
+(ocsf), or logs of OpenTelemetry as its file exporter writes them (otlp). The hash of the line before is among the
+members of each, so that an event leads back to its line.
+
+  accessc evidence export --format ocsf evidence.jsonl > events.jsonl
+
+Exit status: 0 all was written, 1 verify refuses the log, and nothing was written.`
+}
+
+// Run implements the command.
+func (c *evidenceExportCmd) Run(g *globals) error {
+	if !c.Unchecked {
+		state, err := userdir.Root()
+		if err != nil {
+			return err
+		}
+		report, err := evidencecheck.Files(c.Files, state, evidencecheck.Options{Part: c.Part})
+		if err != nil {
+			return err
+		}
+		if n := len(report.Problems) + report.Further; n > 0 {
+			fmt.Fprintf(g.stderr, "the log is refused: %s, which accessc evidence verify lists; nothing was written\n",
+				plural.Count(n, "problem"))
+			return exit(exitFindings)
+		}
+	}
+	for _, name := range c.Files {
+		f, err := os.Open(name)
+		if err == nil {
+			err = evidencecheck.Export(f, g.stdout, c.Format)
+			_ = f.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
