@@ -18,31 +18,32 @@ import (
 
 // execCmd is "accessc exec".
 type execCmd struct {
-	Command            bool          `help:"Run a command that no configuration names, under the default policy, or that of --tool."`
-	Under              string        `name:"tool" placeholder:"NAME" help:"With --command: run it under the policy of this tool."`
-	Preset             []string      `placeholder:"NAME" help:"With --command: add the rules of this preset, such as rust. Repeatable."`
-	Accept             []string      `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
-	Means              string        `enum:"landlock,bubblewrap" default:"landlock" help:"By which means: landlock, the system's own (also the profile of macOS and the objects of Windows), or bubblewrap, a program, on a Linux host without Landlock; accessc doctor says whether it can be used. It holds less: its gaps must be accepted by name."`
-	Artifact           string        `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
-	Sha256             string        `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
-	Contained          bool          `name:"in-container" hidden:"" help:"With --artifact and --sha256: the start of a container of accessc oci, where the approvals are those of that time and no state is kept."`
-	RequireAttestation bool          `help:"Start only a policy that somebody has signed who may: attestation.toml beside your own layer says who. accessc build --sign writes attestations."`
-	Attestation        string        `placeholder:"FILE" help:"The attestation; otherwise attestation.json of the workspace's access, or of the artifact's build."`
-	Report             string        `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
-	Trace              bool          `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
-	Ask                bool          `help:"Ask, while the tool runs, about refused operations that access.may covers. Linux, slower; accessc grants revokes."`
-	Undo               bool          `help:"Keep the originals of the files that the tool changes: accessc changes shows the changes, accessc undo takes them back. Linux."`
-	Record             string        `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
-	Evidence           string        `placeholder:"FILE" help:"With --trace: write the operations that the tool used and was refused at its end, as accessc learn keeps them."`
-	For                time.Duration `placeholder:"DURATION" help:"End the tool after this time, such as 30s, with SIGTERM, and five seconds later with SIGKILL."`
-	NoSummary          bool          `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
-	Session            sessionID     `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
-	Arguments          string        `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
-	NoCache            bool          `help:"Compile the policy, also where an earlier start has left a compilation that still holds, and leave none."`
-	Call               string        `placeholder:"FILE" help:"The host's call as JSON: action, arguments, answers, options, workspace_id and conversation_id, for placeholders and the Context; /dev/fd/N is a descriptor that you pass on."`
-	NoPrompt           bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
-	Tool               string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
-	Args               []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
+	Command            bool     `help:"Run a command that no configuration names, under the default policy, or that of --tool."`
+	Under              string   `name:"tool" placeholder:"NAME" help:"With --command: run it under the policy of this tool."`
+	Preset             []string `placeholder:"NAME" help:"With --command: add the rules of this preset, such as rust. Repeatable."`
+	Accept             []string `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
+	Means              string   `enum:"landlock,bubblewrap" default:"landlock" help:"By which means: landlock, the system's own (also the profile of macOS and the objects of Windows), or bubblewrap, a program, on a Linux host without Landlock; accessc doctor says whether it can be used. It holds less: its gaps must be accepted by name."`
+	Artifact           string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
+	Sha256             string   `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
+	Contained          bool     `name:"in-container" hidden:"" help:"With --artifact and --sha256: the start of a container of accessc oci, where the approvals are those of that time and no state is kept."`
+	RequireAttestation bool     `help:"Start only a policy that somebody has signed who may: attestation.toml beside your own layer says who. accessc build --sign writes attestations."`
+	Attestation        string   `placeholder:"FILE" help:"The attestation; otherwise attestation.json of the workspace's access, or of the artifact's build."`
+	Report             string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
+	Trace              bool     `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
+	Ask                bool     `help:"Ask, while the tool runs, about refused operations that access.may covers. Linux, slower; accessc grants revokes."`
+	Undo               bool     `help:"Keep the originals of the files that the tool changes: accessc changes shows the changes, accessc undo takes them back. Linux."`
+	Record             string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
+	Evidence           string   `placeholder:"FILE" help:"With --trace: write the operations that the tool used and was refused at its end, as accessc learn keeps them."`
+	evidenceFlags
+	For       time.Duration `placeholder:"DURATION" help:"End the tool after this time, such as 30s, with SIGTERM, and five seconds later with SIGKILL."`
+	NoSummary bool          `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
+	Session   sessionID     `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
+	Arguments string        `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
+	NoCache   bool          `help:"Compile the policy, also where an earlier start has left a compilation that still holds, and leave none."`
+	Call      string        `placeholder:"FILE" help:"The host's call as JSON: action, arguments, answers, options, workspace_id and conversation_id, for placeholders and the Context; /dev/fd/N is a descriptor that you pass on."`
+	NoPrompt  bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
+	Tool      string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
+	Args      []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
 
 	// lists are further rules, those of accessc run.
 	lists []config.List
@@ -125,11 +126,11 @@ func (c *execCmd) check() error {
 	if err := direct.CheckAccept(c.Accept); err != nil {
 		return err
 	}
-	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
-		return usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees " +
+	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "" || c.EvidenceLog != "") {
+		return usagef("--report, --trace, --record and --evidence-log are for Linux: here accessc becomes the tool and sees " +
 			"nothing of it")
 	}
-	if err := cmp.Or(c.checkUndo(), c.checkAsk(), c.checkMeans()); err != nil {
+	if err := cmp.Or(c.checkUndo(), c.checkAsk(), c.checkMeans(), c.evidenceFlags.check()); err != nil {
 		return err
 	}
 	switch {
@@ -172,10 +173,24 @@ func (c *execCmd) fromArtifact(g *globals) error {
 			return notStarted(usageError{Err: err})
 		}
 	}
+	var record *start.Recording
+	log, err := c.log()
+	if err != nil {
+		return notStarted(err)
+	}
+	if c.Record != "" || log != nil {
+		record = resolved.RecordingOf(c.Artifact, c.Tool, c.Record, programVersion())
+	}
+	if log != nil {
+		log.Policy, log.Artifact = record.Policy, record.Artifact
+	}
+	if c.Record == "" {
+		record = nil
+	}
 	return direct.Artifact{
 		File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call,
 		Accept: c.Accept, Args: c.Args,
-		Report: c.Report, Quiet: c.NoSummary, Record: resolved.RecordingOf(c.Artifact, c.Tool, c.Record, programVersion()),
+		Report: c.Report, Quiet: c.NoSummary, Record: record, EvidenceLog: log,
 		Contained: c.Contained,
 		Attested:  c.attestedArtifact(g),
 		Within:    c.artifactWithin(g),

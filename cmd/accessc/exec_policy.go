@@ -103,7 +103,7 @@ func (c *execCmd) traces(req *start.Request, t *ir.Tool, facts ir.Facts) error {
 // with more to compile than a specification compile each time.
 func (c *execCmd) keeps() bool {
 	return !c.NoCache && c.Means == meansLandlock && !c.Command && !c.Trace && !c.Ask && !c.Undo && c.Session == "" &&
-		c.Record == ""
+		c.Record == "" && c.EvidenceLog == ""
 }
 
 // keep leaves the compilation to later starts. One with anything to say, or to ask, is not kept. A
@@ -129,10 +129,19 @@ func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) ([]byt
 		return nil, err
 	}
 	text := out.Files[start.Artifact]
-	if req.Spec, err = start.Parse(text); err != nil || c.Record == "" {
+	if req.Spec, err = start.Parse(text); err != nil || c.Record == "" && c.EvidenceLog == "" {
 		return text, err
 	}
-	req.Record, err = resolved.Recording(c.Record, programVersion(), t, out)
+	record, err := resolved.Recording(c.Record, programVersion(), t, out)
+	if err != nil {
+		return text, err
+	}
+	if c.Record != "" {
+		req.Record = record
+	}
+	if req.EvidenceLog, err = c.log(); req.EvidenceLog != nil {
+		req.EvidenceLog.Policy, req.EvidenceLog.Artifact = record.Policy, record.Artifact
+	}
 	return text, err
 }
 

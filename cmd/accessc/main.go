@@ -74,9 +74,10 @@ type cli struct {
 	Unmount   unmountCmd   `cmd:"" group:"permit" help:"Undo mounts."`
 	Home      homeCmd      `cmd:"" group:"permit" help:"List the private homes of tools, print where one is, or clear them."`
 
-	Build  buildCmd  `cmd:"" group:"review" help:"Compile every tool's policy into reviewed artifacts."`
-	Verify verifyCmd `cmd:"" group:"review" help:"Check a build's manifest against itself and against the artifacts beside it."`
-	Fleet  fleetCmd  `cmd:"" group:"review" help:"Say what the tools of many repositories may touch, which hosts hold their rules, and what has changed."`
+	Build    buildCmd    `cmd:"" group:"review" help:"Compile every tool's policy into reviewed artifacts."`
+	Verify   verifyCmd   `cmd:"" group:"review" help:"Check a build's manifest against itself and against the artifacts beside it."`
+	Evidence evidenceCmd `cmd:"" group:"review" help:"Check the evidence log of runs."`
+	Fleet    fleetCmd    `cmd:"" group:"review" help:"Say what the tools of many repositories may touch, which hosts hold their rules, and what has changed."`
 
 	Hook   hookCmd   `cmd:"" group:"agents" help:"Answer an agent that asks before it uses a tool, by a policy."`
 	MCP    mcpCmd    `cmd:"" group:"agents" name:"mcp" help:"Start an MCP server under its policy, and judge the calls of its client."`

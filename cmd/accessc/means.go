@@ -18,9 +18,9 @@ func (c *execCmd) checkMeans() error {
 	if c.Means != meansBubblewrap {
 		return nil
 	}
-	if c.Artifact != "" || c.Trace || c.Ask || c.Report != "" || c.Record != "" {
+	if c.Artifact != "" || c.Trace || c.Ask || c.Report != "" || c.Record != "" || c.EvidenceLog != "" {
 		return usagef("--means bubblewrap compiles the policy and has no supervisor: leave out --artifact, " +
-			"--trace, --ask, --report and --record")
+			"--trace, --ask, --report, --record and --evidence-log")
 	}
 	return nil
 }

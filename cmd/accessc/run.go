@@ -12,16 +12,17 @@ import (
 
 // runCmd is "accessc run".
 type runCmd struct {
-	Under     string   `name:"tool" placeholder:"NAME" help:"Run it under the policy of this tool, in place of the default one."`
-	Preset    []string `placeholder:"NAME" help:"Add the rules of this preset, such as rust. Repeatable."`
-	Read      []string `sep:"none" placeholder:"PATH" help:"It may read this, and not write it. Repeatable."`
-	Write     []string `sep:"none" placeholder:"PATH" help:"It may read and write this. Repeatable."`
-	Exec      []string `sep:"none" placeholder:"PATH" help:"It may read this, and start programs there. Repeatable."`
-	Deny      []string `sep:"none" placeholder:"PATH" help:"It may not even read this. Repeatable."`
-	Host      []string `sep:"none" placeholder:"HOST" help:"It may connect to HOST, HOST:PORT or SCHEME://HOST. Repeatable."`
-	Env       []string `sep:"none" placeholder:"NAME" help:"It gets this variable. Repeatable."`
-	Accept    []string `placeholder:"GAP" help:"Start although this host has this gap; accessc exec --help lists them. Repeatable."`
-	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
+	Under  string   `name:"tool" placeholder:"NAME" help:"Run it under the policy of this tool, in place of the default one."`
+	Preset []string `placeholder:"NAME" help:"Add the rules of this preset, such as rust. Repeatable."`
+	Read   []string `sep:"none" placeholder:"PATH" help:"It may read this, and not write it. Repeatable."`
+	Write  []string `sep:"none" placeholder:"PATH" help:"It may read and write this. Repeatable."`
+	Exec   []string `sep:"none" placeholder:"PATH" help:"It may read this, and start programs there. Repeatable."`
+	Deny   []string `sep:"none" placeholder:"PATH" help:"It may not even read this. Repeatable."`
+	Host   []string `sep:"none" placeholder:"HOST" help:"It may connect to HOST, HOST:PORT or SCHEME://HOST. Repeatable."`
+	Env    []string `sep:"none" placeholder:"NAME" help:"It gets this variable. Repeatable."`
+	Accept []string `placeholder:"GAP" help:"Start although this host has this gap; accessc exec --help lists them. Repeatable."`
+	Report string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
+	evidenceFlags
 	Trace     bool     `help:"Show every refusal, also those that the kernel makes by itself. Slower."`
 	Undo      bool     `help:"Keep the originals of the files that it changes, for accessc changes and accessc undo. Linux."`
 	NoSummary bool     `help:"Print nothing about refusals after the end."`
@@ -70,7 +71,7 @@ func (c *runCmd) Run(g *globals) error {
 	}
 	e := execCmd{
 		Command: true, Under: c.Under, Preset: c.Preset, Accept: c.Accept, Means: meansLandlock, Report: c.Report,
-		Trace: c.Trace, Undo: c.Undo,
+		Trace: c.Trace, Undo: c.Undo, evidenceFlags: c.evidenceFlags,
 		NoSummary: c.NoSummary, NoPrompt: c.NoPrompt, Tool: words[0], Args: words[1:], lists: lists,
 	}
 	return e.Run(g)

@@ -50,6 +50,9 @@ type Denial struct {
 	// Own is true where the tool binds a socket file, and for a connection to a socket file that it has bound in
 	// this run.
 	Own bool
+	// State is the number of the grants of the run that the policy was asked with, and Once the question whose answer
+	// permits this call alone; 0 for none.
+	State, Once int
 	// View and Roots are the values that the policy was asked with.
 	View  *ir.View
 	Roots *ir.Bindings

@@ -113,6 +113,7 @@ func (s *requests) request(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, c, Refusal{Op: op, Why: why}, http.StatusForbidden)
 		return
 	}
+	s.granted(c.by, op, once)
 	ctx = judgedBy(ctx, s.judge.policy(once))
 	via, err := s.dialer.forwarder(ctx, to)
 	if err != nil {

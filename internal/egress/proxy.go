@@ -67,7 +67,11 @@ type Config struct {
 	Ask  func(context.Context, Refusal) Answer
 	Used func(id int, op ir.Connect, by uint64)
 	// Refused is told of every refusal. Sentence says it to the client.
-	Refused  func(Refusal)
+	Refused func(Refusal)
+	// Tells has Granted be told of every request and connection before it is carried, with the number of the question
+	// whose answer permits it alone, 0 for none.
+	Tells    bool
+	Granted  func(r Refusal, once int)
 	Sentence func(ir.Operation, ir.Verdict) string
 	Limits   Limits
 }
@@ -165,6 +169,18 @@ func (p *Proxy) Close() {
 	_ = p.requests.server.Close()
 	p.requests.senders.idle()
 	p.running.Wait()
+}
+
+// granted tells of a request or connection of a process that is going to be carried.
+func (r *run) granted(by uint64, to ir.Connect, once *permission) {
+	if r.config.Granted == nil {
+		return
+	}
+	number := 0
+	if once != nil {
+		number = once.id
+	}
+	r.config.Granted(Refusal{Op: to, By: by}, number)
 }
 
 // refused reports a refusal.

@@ -65,6 +65,9 @@ func newService(control *os.File) *service {
 func Serve(control *os.File, config Config) error {
 	s := newService(control)
 	config.Refused, config.Ask, config.Used = s.refused, s.ask, s.used
+	if config.Tells {
+		config.Granted = s.granted
+	}
 	p, err := Start(config)
 	if err != nil {
 		return err
@@ -121,7 +124,14 @@ func (s *service) refused(r Refusal) {
 	_ = s.send(&p)
 }
 
-// packet writes a refusal.
+// granted tells the supervisor of a request that is carried, for its evidence log.
+func (s *service) granted(r Refusal, once int) {
+	p := r.packet(wire.Granted)
+	p.Errno = uint32(once)
+	_ = s.send(&p)
+}
+
+// packet writes a refusal, or a grant.
 func (r Refusal) packet(kind wire.Kind) wire.Packet {
 	op, _ := r.Op.(ir.Connect)
 	host := ""
@@ -176,7 +186,8 @@ func (s *service) loop() error {
 				return wire.ErrPacket
 			}
 			go s.lend(p)
-		case wire.Hello, wire.Answer, wire.Refused, wire.Ask, wire.Withdraw, wire.Used:
+		case wire.Hello, wire.Answer, wire.Refused, wire.Ask, wire.Withdraw, wire.Used,
+			wire.Granted:
 			return wire.ErrPacket
 		default:
 			return wire.ErrPacket

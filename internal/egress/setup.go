@@ -37,6 +37,7 @@ func NewConfig(s *wire.Setup, platform ir.Platform) (Config, error) {
 		Proxy:    CallersProxy(os.Getenv),
 		Sentence: func(op ir.Operation, v ir.Verdict) string { return denial.Sentence(view, op, v) },
 		Limits:   DefaultLimits(),
+		Tells:    s.Tells,
 	}
 	if len(tool.MayNet) > 0 {
 		c.Live = ir.NewLive(tool, platform, ir.Facts{Base: []ir.FSRule{}})

@@ -236,6 +236,7 @@ func (t *tunnels) join(c *client, to, carried ir.Endpoint) {
 		reset(c)
 		return
 	}
+	t.granted(c.by, ir.Connect{To: carried}, c.permit)
 	upstream := c.upstream()
 	if upstream == nil {
 		var err error

@@ -19,6 +19,8 @@ type Setup struct {
 	Policy json.RawMessage `json:"policy"`
 	// Offline has the proxy look up no names and reach no hosts.
 	Offline bool `json:"offline,omitempty"`
+	// Tells has the proxy tell of granted requests as well.
+	Tells bool `json:"tells,omitempty"`
 	// Secrets are the values of credentials by their sources.
 	Secrets map[string]Secret `json:"secrets,omitempty"`
 	// Dir is the directory in which the proxy writes its authorities for clients, empty where nothing
@@ -33,8 +35,8 @@ type Secret struct{ Value, StandIn []byte }
 // Kind is the first byte of a packet.
 type Kind byte
 
-// Kinds of packets. The proxy sends Hello, Answer, Refused, Ask, Withdraw and Used, the supervisor the
-// others.
+// Kinds of packets. The proxy sends Hello, Answer, Refused, Ask, Withdraw, Used and Granted, the
+// supervisor the others.
 const (
 	// Hello carries the addresses at which the proxy listens.
 	Hello Kind = iota + 1
@@ -63,6 +65,9 @@ const (
 	Revoke
 	// Used tells of a use of the grant with the number Errno.
 	Used
+	// Granted tells of a request or connection that the proxy carries, before it does: ID is the process as in Refused,
+	// Errno the number of the question whose answer permits it alone, 0 for none.
+	Granted
 )
 
 // Answers of Permit.
@@ -135,7 +140,7 @@ func Parse(b []byte) (p Packet, err error) {
 		return p, ErrPacket
 	}
 	p.Kind, p.Blocking = Kind(b[0]), b[1] == 1
-	if p.Kind < Hello || p.Kind > Used || b[1] > 1 {
+	if p.Kind < Hello || p.Kind > Granted || b[1] > 1 {
 		return p, ErrPacket
 	}
 	p.ID, p.Errno = binary.LittleEndian.Uint64(b[2:]), binary.LittleEndian.Uint32(b[10:])

@@ -149,10 +149,9 @@ func orNone(commit string) string {
 	return "the commit " + commit
 }
 
-// Keys checks signatures by public keys, each named by its file, of which so many must have signed.
-func Keys(files []string, threshold int) (Judge, error) {
+// PublicKeys reads the keys of --key.
+func PublicKeys(files []string) ([]attest.Public, error) {
 	var out []attest.Public
-	names := map[string]string{}
 	for _, file := range files {
 		data, err := signers.ReadFile(file, attest.MaxKey)
 		if err != nil {
@@ -162,7 +161,20 @@ func Keys(files []string, threshold int) (Judge, error) {
 		if err != nil {
 			return nil, usage.Errorf("--key %s: %v", file, err)
 		}
-		out, names[key.ID()] = append(out, key), file
+		out = append(out, key)
+	}
+	return out, nil
+}
+
+// Keys checks signatures by public keys, each named by its file, of which so many must have signed.
+func Keys(files []string, threshold int) (Judge, error) {
+	out, err := PublicKeys(files)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for i, key := range out {
+		names[key.ID()] = files[i]
 	}
 	if threshold < 0 || threshold > len(out) {
 		return nil, usage.Errorf("--threshold %d: expected one from 1 to the number of keys, %d", threshold, len(out))

@@ -29,10 +29,11 @@ type Artifact struct {
 	Arguments, Call string
 	// Root is the workspace root that the caller named; otherwise it is looked for.
 	Root string
-	// Report, Quiet and Record are start.Request's.
-	Report string
-	Quiet  bool
-	Record *start.Recording
+	// Report, Quiet, Record and EvidenceLog are start.Request's.
+	Report      string
+	Quiet       bool
+	Record      *start.Recording
+	EvidenceLog *start.EvidenceLog
 	// Contained is set for the start of a container that accessc oci wrote: the approvals are those
 	// of that time, and the user's state is not there.
 	Contained bool
@@ -85,7 +86,8 @@ func (a Artifact) Start() error {
 	return start.Start(start.Request{
 		Spec: spec, Dir: cwd, Args: a.Args, Call: call, Under: under, Accept: a.Accept,
 		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
-		Denials: denials, Quiet: a.Quiet, Named: true,
+		EvidenceLog: a.EvidenceLog,
+		Denials:     denials, Quiet: a.Quiet, Named: true,
 	})
 }
 

@@ -102,6 +102,9 @@ func (s *Session) take(id int) (gone Grant, ok bool) {
 	})
 	grants := s.Grants()
 	i := slices.IndexFunc(grants, func(g Grant) bool { return g.ID == id })
+	if ok || i >= 0 {
+		s.changes(Change{ID: id}, i >= 0)
+	}
 	if i < 0 {
 		return gone, ok
 	}

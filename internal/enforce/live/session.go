@@ -51,11 +51,38 @@ type Options struct {
 	Write func([]ir.Operation) error
 	// Tell, if not nil, gets every event as it happens. It must not call the session.
 	Tell func(Event)
+	// Changed, if not nil, gets every answer and revocation before it is in force. It must not call the session.
+	Changed func(Change)
 	// Record has the session keep events. A tool can cause many, with long paths.
 	Record bool
 	// Now is the time. After calls a function after a time, unless it is stopped before.
 	Now   func() time.Time
 	After func(d time.Duration, f func()) (stop func(), err error)
+}
+
+// Change is an answer to a question, or the revocation of a grant.
+type Change struct {
+	// ID is that of the question; Answer is empty for a revocation, and for the end of the grant's time.
+	ID     int
+	Answer Answer
+	// State is the number of the state that it leads to, 0 where it changes none.
+	State int
+	// Uses is how many calls the answer permits, 0 where they are not counted.
+	Uses int
+	// Given are the grants of the question, By the rule of may; nothing for a revocation.
+	Given ir.Given
+	By    ir.Rule
+}
+
+// changes tells of a change, which leads to another state or not.
+func (s *Session) changes(c Change, another bool) {
+	if s.o.Changed == nil {
+		return
+	}
+	if another {
+		c.State = s.now.Load().number + 1
+	}
+	s.o.Changed(c)
 }
 
 // Session is the grants of one run. It is safe for concurrent use.
@@ -98,7 +125,11 @@ func (s *Session) note(e Event) {
 
 // state is the grants in force and the policy with them.
 type state struct {
+	// number counts the states of the session from 0.
+	number int
 	view   *ir.View
+	// before is the view of the state before, nil for the first.
+	before *ir.View
 	grants []Grant
 }
 
@@ -139,6 +170,34 @@ func New(l *ir.Live, o Options) *Session {
 // View is the policy with the grants in force.
 func (s *Session) View() *ir.View { return s.now.Load().view }
 
+// InForce is View, with the number of the state of grants that it is about.
+func (s *Session) InForce() (*ir.View, int) {
+	now := s.now.Load()
+	return now.view, now.number
+}
+
+// Decided judges a request that another process has granted. It knew the answers and revocations that are under way
+// here before or after this process.
+func (s *Session) Decided(ask func(*ir.View) ir.Verdict) (ir.Verdict, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now.Load()
+	v := ask(now.view)
+	if !v.Allowed() && now.before != nil {
+		if before := ask(now.before); before.Allowed() {
+			return before, now.number - 1
+		}
+	}
+	return v, now.number
+}
+
+// Permitting judges a request by the grants in force and that of a question about its host.
+func (s *Session) Permitting(to ir.Endpoint, ask func(*ir.View) ir.Verdict) (ir.Verdict, int) {
+	now := s.now.Load()
+	given, _ := s.live.Host(to)
+	return ask(s.live.With(rulesOf(now.grants).And(given))), now.number
+}
+
 // Grants are those in force.
 func (s *Session) Grants() []Grant { return slices.Clone(s.now.Load().grants) }
 
@@ -147,7 +206,8 @@ var ErrUnknown = errors.New("there is no such question or grant")
 
 // exchange puts other grants in force.
 func (s *Session) exchange(grants []Grant) {
-	next := &state{view: s.live.With(rulesOf(grants)), grants: grants}
+	now := s.now.Load()
+	next := &state{number: now.number + 1, view: s.live.With(rulesOf(grants)), before: now.view, grants: grants}
 	s.o.Exchange(func() { s.now.Store(next) })
 }
 
@@ -181,6 +241,7 @@ func (s *Session) AnswerUntil(id int, a Answer, end End) error {
 		return err
 	}
 	s.note(Event{Event: "answer", Answer: a, End: end}.of(s, q))
+	s.changes(Change{ID: q.ID, Answer: a, Uses: end.Uses, Given: q.Grants, By: q.By}, a.grants() && a != Once && end.Uses == 0)
 	switch a {
 	case Once:
 		s.settle(q, outcome{once: &Allowance{session: s, question: q}})

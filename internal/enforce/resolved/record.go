@@ -12,11 +12,8 @@ import (
 )
 
 // RecordingOf requests the record of a start from an artifact, with the manifest's entry of the
-// tool, if there is a manifest beside it.
+// tool, if there is a manifest beside it. The file may be empty.
 func RecordingOf(artifact, tool, file, version string) *start.Recording {
-	if file == "" {
-		return nil
-	}
 	out := &start.Recording{File: file, Accessc: version}
 	manifest := filepath.Join(filepath.Dir(filepath.Dir(artifact)), build.ManifestFile)
 	for _, name := range []string{artifact, manifest} {

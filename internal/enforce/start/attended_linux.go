@@ -58,7 +58,7 @@ func (p *Plan) Attend(site *Site, req Request, id Identity, files [3]int, on Hoo
 		made := false
 		a.Attended, err = site.Crew.Start(spawner, c, s.id.Mark, func() (*supervisor.Supervisor, error) {
 			s.begun = time.Now()
-			b, err := s.supervision.supervisor(a.log, s.records.observes())
+			b, err := s.supervision.supervisor(a.log, s.records.outputs)
 			made = err == nil
 			return b, err
 		})

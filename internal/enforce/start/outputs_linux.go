@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/denial/evidencelog"
 )
 
 // outputs are the files that this process writes about a run; nil for none. The report gets a line for every denial,
@@ -15,6 +17,9 @@ import (
 type outputs struct {
 	*run
 	report, record, evidence *os.File
+	// journal is the run's part of an evidence log; journalled says whether that has begun.
+	journal    *evidencelog.Log
+	journalled bool
 }
 
 // open opens the files that this start writes, and prints which refusals will be missing
@@ -29,6 +34,11 @@ func (o *outputs) open() error {
 	if o.req.Evidence != "" {
 		if o.evidence, err = o.output("--evidence", o.req.Evidence); err != nil {
 			return err
+		}
+	}
+	if o.req.EvidenceLog != nil {
+		if err = o.openLog(o.req.EvidenceLog); err != nil {
+			return failed("--evidence-log %s: %w", o.req.EvidenceLog.File, err)
 		}
 	}
 	if o.req.Report == "" {
@@ -70,7 +80,12 @@ func (o *outputs) output(flag, path string) (*os.File, error) {
 	if by := o.writes(abs); by != "" {
 		return nil, failed("%s %s: %s may write there by %s; name a file that it may not write", flag, path, o.spec.Tool, by)
 	}
-	f, err := openOutput(abs)
+	f, err := openOutput(abs, unix.O_WRONLY)
+	if err == nil {
+		if err = f.Truncate(0); err != nil {
+			_ = f.Close()
+		}
+	}
 	if err != nil {
 		return nil, failed("%s %s: %w", flag, path, err)
 	}
@@ -79,10 +94,10 @@ func (o *outputs) output(flag, path string) (*os.File, error) {
 
 var errNotRegular = errors.New("not a regular file; open a pipe or a FIFO yourself and name its descriptor, as in /dev/fd/3")
 
-// openOutput opens a regular file of this user's for writing, over no symlink.
-func openOutput(abs string) (*os.File, error) {
+// openOutput opens a regular file of this user's for appending, with an access mode, over no symlink.
+func openOutput(abs string, mode uint64) (*os.File, error) {
 	how := unix.OpenHow{
-		Flags:   unix.O_WRONLY | unix.O_APPEND | unix.O_CREAT | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
+		Flags:   mode | unix.O_APPEND | unix.O_CREAT | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
 		Mode:    0o600,
 		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
@@ -111,8 +126,6 @@ func openOutput(abs string) (*os.File, error) {
 		err = errors.New("belongs to another user")
 	case st.Mode&0o022 != 0:
 		err = errors.New("others can write to it")
-	default:
-		err = f.Truncate(0)
 	}
 	if err != nil {
 		_ = f.Close()

@@ -38,7 +38,8 @@ func newProxied(req *Request, policy json.RawMessage, l *backends.Launch, tmp st
 		return nil, errors.New("expected the policy of one tool")
 	}
 	tool := program.Tools[0]
-	p := &proxied{setup: wire.Setup{Policy: policy, Offline: req.Offline}, rules: tool.Net, system: system}
+	p := &proxied{rules: tool.Net, system: system}
+	p.setup = wire.Setup{Policy: policy, Offline: req.Offline, Tells: req.EvidenceLog != nil}
 	if p.inspects() {
 		p.setup.Dir = tmp
 		p.setup.Trusted = trusted(req.Environ)

@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/denial"
+	"github.com/accessc/accessc/internal/denial/evidencelog"
 	"github.com/accessc/accessc/internal/denial/recorded"
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
@@ -93,6 +94,9 @@ func (r *records) userHome() string {
 
 // notRecorded writes the record of a run that did not start, and returns the reason.
 func (r *records) notRecorded(err error) error {
+	if err != nil {
+		r.endLog(evidencelog.End{Status: CodeFailed, NotStarted: err.Error()})
+	}
 	if err != nil && r.record != nil {
 		doc := r.document(time.Now())
 		doc.NotStarted = err.Error()
@@ -143,13 +147,7 @@ func (r *records) document(ended time.Time) *Record {
 		Milliseconds: ended.Sub(r.begun).Milliseconds(), Host: r.host(), Supervised: r.supervised, Traced: r.traced,
 		Accepted: append([]string{}, r.accepted...), Limits: []RecordLimit{}, Cells: []RecordCell{},
 	}
-	for _, l := range r.spec.Limits {
-		means := r.limits.means(l.Kind)
-		if means == "" {
-			means = "none"
-		}
-		doc.Limits = append(doc.Limits, RecordLimit{l.Kind, l.Value, means})
-	}
+	doc.Limits = append(doc.Limits, r.limited()...)
 	if r.supervision.session != nil {
 		doc.Live, doc.LiveLost = r.supervision.session.Events()
 	}
@@ -157,6 +155,18 @@ func (r *records) document(ended time.Time) *Record {
 		doc.Cells = append(doc.Cells, r.cell(row))
 	}
 	return doc
+}
+
+// limited are the limits of the run, with their means.
+func (r *records) limited() (out []RecordLimit) {
+	for _, l := range r.spec.Limits {
+		means := r.limits.means(l.Kind)
+		if means == "" {
+			means = "none"
+		}
+		out = append(out, RecordLimit{l.Kind, l.Value, means})
+	}
+	return out
 }
 
 func (r *records) host() RecordHost {

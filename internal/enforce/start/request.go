@@ -1,9 +1,11 @@
 package start
 
 import (
+	"encoding/json"
 	"io"
 	"time"
 
+	"github.com/accessc/accessc/internal/denial/evidencelog"
 	"github.com/accessc/accessc/internal/enforce/live"
 	"github.com/accessc/accessc/internal/host/maximum"
 	"github.com/accessc/accessc/ir"
@@ -58,6 +60,8 @@ type Request struct {
 	// Evidence names a file that gets the operations that the tool used and was refused, as Report
 	// does; empty for none. It needs Trace.
 	Evidence string
+	// EvidenceLog, if not nil, asks for the run's part of an evidence log.
+	EvidenceLog *EvidenceLog
 	// For is how long the tool may run: it gets SIGTERM then, and SIGKILL some seconds later; 0 for
 	// any time.
 	For time.Duration
@@ -76,6 +80,20 @@ func (r *Request) within() error {
 		return failed("%w", err)
 	}
 	return nil
+}
+
+// EvidenceLog asks for the run's part of an evidence log. It holds the values that only the caller knows.
+type EvidenceLog struct {
+	// File is the log, and State the directory of the user's state, which has its counter.
+	File, State string
+	// Required lets nothing happen whose line cannot be written: the tool is killed.
+	Required bool
+	// Accessc, Policy and Artifact are as in Recording.
+	Accessc, Policy, Artifact string
+	// Key is the identity of the key by which Sign signs the end of the run, and KeyFile its file; nil for no
+	// signature.
+	Key, KeyFile string
+	Sign         func(evidencelog.Root) (json.RawMessage, error)
 }
 
 // ended tells how the tool has ended.

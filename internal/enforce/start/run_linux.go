@@ -47,7 +47,7 @@ func NewIdentity() Identity { return Identity{Name: runPrefix + rand.Text()} }
 // See decision D63.
 func (r *run) stays() bool {
 	says := r.req.Again != "" && !r.req.Quiet
-	return r.supervised || says || r.req.Record != nil || r.req.Ended != nil || r.site.Lasts
+	return r.supervised || says || r.req.Record != nil || r.req.EvidenceLog != nil || r.req.Ended != nil || r.site.Lasts
 }
 
 // reading are the rights with which a tool could read a file.

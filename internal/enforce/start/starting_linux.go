@@ -68,7 +68,13 @@ func (s *starting) prepare() error {
 	if err := s.confinement.complete(); err != nil {
 		return failed("%w", err)
 	}
-	return s.originals.keep()
+	if err := s.originals.keep(); err != nil {
+		return err
+	}
+	if err := s.records.begins(); err != nil {
+		return failed("%w", err)
+	}
+	return nil
 }
 
 // child is the process that becomes the tool.
@@ -157,6 +163,7 @@ func (s *starting) supervise() error {
 	s.limits.say(limit)
 	s.originals.end()
 	s.records.write(status, ended, log, limit)
+	s.records.logged(status, limit)
 	s.req.ended(exitStatus(status))
 	supervisor.Exit(status)
 	return nil
@@ -170,7 +177,7 @@ func (s *starting) attendant(t *supervisor.Tool, log *denial.Log) (func() (sysca
 	if !s.supervised {
 		return t.Attend, nil
 	}
-	return s.supervision.begin(t, log, s.records.observes())
+	return s.supervision.begin(t, log, s.records.outputs)
 }
 
 // abandon takes everything back that a start has made.

@@ -25,9 +25,9 @@ type supervision struct {
 
 // begin has a running tool supervised, and returns the function that lets the tool go.
 func (s *supervision) begin(
-	t *supervisor.Tool, log *denial.Log, observed bool,
+	t *supervisor.Tool, log *denial.Log, to *outputs,
 ) (func() (syscall.WaitStatus, error), error) {
-	b, err := s.supervisor(log, observed)
+	b, err := s.supervisor(log, to)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func (s *supervision) begin(
 	}, nil
 }
 
-// supervisor is that of the run, which writes refusals to a log, and where the run is observed what was used.
-func (s *supervision) supervisor(log *denial.Log, observed bool) (*supervisor.Supervisor, error) {
+// supervisor is that of the run, which writes refusals to a log, and what was used and judged where that is kept.
+func (s *supervision) supervisor(log *denial.Log, to *outputs) (*supervisor.Supervisor, error) {
 	proxy, err := s.egress.greeted()
 	if err != nil {
 		return nil, failed("%w", err)
@@ -59,7 +59,13 @@ func (s *supervision) supervisor(log *denial.Log, observed bool) (*supervisor.Su
 	if s.traced {
 		o.Trace = &supervisor.Tracing{ABI: s.abi, Blocks: s.rules().Answered}
 	}
-	if observed {
+	if to.journal != nil {
+		o.Judged = to.journal.Operation
+		if o.Live != nil {
+			o.Live.Changed = to.changed
+		}
+	}
+	if to.observes() {
 		o.Used, o.Sought = log.Use, log.Sought
 	}
 	b, err := supervisor.New(s.spec, o)

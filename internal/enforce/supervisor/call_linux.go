@@ -34,7 +34,7 @@ type call struct {
 // newCall is a call that a thread makes.
 func (s *Supervisor) newCall(w *worker, n *notification) *call {
 	c := &call{Supervisor: s, policy: s.policy, worker: w, id: n.id, nr: uint32(n.nr), args: n.args,
-		caller: caller{box: &s.sandbox, tid: int(n.pid)}, decision: decision{keeps: s.used != nil}}
+		caller: caller{box: &s.sandbox, tid: int(n.pid)}, decision: decision{keeps: s.used != nil || s.judged != nil}}
 	c.paths = resolver{caller: &c.caller, decision: &c.decision}
 	return c
 }

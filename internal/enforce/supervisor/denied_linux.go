@@ -50,15 +50,35 @@ func (d *decision) denies(e unix.Errno, why string) answer {
 	return fails(e)
 }
 
-// note reports the grants of a call that is carried out.
+// note reports the grants of a call that is carried out, or that fails for another reason.
 func (c *call) note(a answer) {
-	if c.refused != nil && !c.refused.instead || a.errno != 0 || !c.became.Load() {
+	if c.refused != nil && !c.refused.instead {
 		return
 	}
 	for _, j := range c.granted {
-		c.used(&denial.Denial{By: j.by, Operation: j.op, Wants: j.wants, Verdict: j.verdict, View: c.policy.view,
-			Roots: c.box.roots, Own: c.own})
+		d := denial.Denial{By: j.by, Operation: j.op, Wants: j.wants, Verdict: j.verdict, View: c.policy.view,
+			Roots: c.box.roots, Own: c.own, State: j.state, Once: j.once}
+		if c.judged != nil && !c.early() {
+			judged := d
+			judged.Errno = errnoName(a.errno)
+			judged.PID, judged.Name = c.worker.callers.of(c.box.procfs, c.tid)
+			c.judged(&judged)
+		}
+		if c.used != nil && a.errno == 0 && c.became.Load() {
+			c.used(&d)
+		}
 	}
+}
+
+// early reports whether the call is one by which the clone becomes the tool.
+func (c *call) early() bool { return c.trace != nil && !c.became.Load() }
+
+// errnoName is the name of an error, empty for none.
+func errnoName(e unix.Errno) string {
+	if e == 0 {
+		return ""
+	}
+	return unix.ErrnoName(e)
 }
 
 // tell reports a refusal before the call gets its answer. An error that the kernel returned to
@@ -67,7 +87,7 @@ func (c *call) tell(a answer) {
 	c.note(a)
 	r := c.refused
 	switch {
-	case c.denied == nil || r == nil || c.trace != nil && !c.became.Load():
+	case c.denied == nil || r == nil || c.early():
 		return
 	case a.on && r.goesOn:
 		a.errno = unix.EPERM
@@ -78,6 +98,7 @@ func (c *call) tell(a answer) {
 		Time: time.Now(), By: r.by, Operation: r.op, Wants: r.wants, Verdict: r.verdict, Why: r.why,
 		Syscall: c.calls[c.nr], Errno: unix.ErrnoName(a.errno), Asked: c.asked,
 		PID: c.process(), Name: c.comm(), View: c.policy.now(), Roots: c.box.roots, Own: c.own,
+		State: r.state,
 	}
 	c.denied(d)
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/denial"
 	"github.com/accessc/accessc/internal/process/points"
 	"github.com/accessc/accessc/ir"
 )
@@ -33,14 +34,28 @@ func (w *worker) opensDirectly(n *notification, text []byte) bool {
 	w.names.RUnlock()
 	switch {
 	case e == unix.ENOENT && w.sought == nil:
+		w.notes(n, e)
 		w.listener.send(n.id, fails(e))
 	case e != 0:
 		return false
 	default:
+		w.notes(n, 0)
 		points.Reach(points.Answering)
 		w.listener.send(n.id, answer{hand: true, fd: fd, closeOn: flags&unix.O_CLOEXEC != 0})
 	}
 	return true
+}
+
+// notes reports a grant of an open that was answered by its text.
+func (w *worker) notes(n *notification, e unix.Errno) {
+	if w.judged == nil {
+		return
+	}
+	op := ir.Access{Cap: ir.Read, On: w.on}
+	d := &denial.Denial{By: denial.ByPolicy, Operation: op, Wants: ir.Caps(ir.Read),
+		Verdict: w.policy.view.Decide(op), Roots: w.sandbox.roots, Errno: errnoName(e)}
+	d.PID, d.Name = w.callers.of(w.sandbox.procfs, int(n.pid))
+	w.judged(d)
 }
 
 // direct reports whether an open may be answered before more is known of the call than its path: nothing of it is
@@ -67,7 +82,8 @@ func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errn
 		return -1, unclear
 	}
 	text := name[:len(name)-1] // without the zero byte
-	if at := w.sandbox.at(string(text)); !w.policy.view.Decide(ir.Access{Cap: ir.Read, On: at}).Allowed() {
+	w.on = w.sandbox.at(string(text))
+	if !w.policy.view.Decide(ir.Access{Cap: ir.Read, On: w.on}).Allowed() {
 		return -1, unclear
 	}
 	points.Reach(points.Acting)
@@ -233,7 +249,10 @@ func (w *worker) directory(tid, dir int) int {
 }
 
 // close closes the links that the worker keeps open.
-func (w *worker) close() { w.files.close() }
+func (w *worker) close() {
+	w.files.close()
+	w.callers.close()
+}
 
 // links keeps magic links of this process open (O_PATH): to find a link by its path takes longer than to read
 // it. See decision D310.

@@ -83,7 +83,7 @@ func (e *egress) listen(told func(wire.Packet)) {
 			e.asking[p.Errno] = true
 			e.mu.Unlock()
 			told(p)
-		case wire.Refused, wire.Used:
+		case wire.Refused, wire.Used, wire.Granted:
 			told(p)
 		case wire.Hello, wire.Route, wire.Forget, wire.Flush, wire.Resolver, wire.Permit, wire.Grant, wire.Revoke:
 			e.end() // no packet of a proxy
@@ -313,19 +313,43 @@ func (j *judge) refusal(p wire.Packet) judgement {
 	if t[textWhy] != "" {
 		return judgement{by: denial.ByEgress, op: op, why: t[textWhy]}
 	}
-	out := judgement{by: denial.ByPolicy, op: op}
-	switch {
-	case op.Method != "":
-		out.verdict = j.now().Decide(op)
-	case op.To.Port == 0:
-		out.verdict = j.now().Named(op.To.Host)
-	default:
-		out.verdict = j.now().Reach(op.To)
-	}
+	view, state := j.inForce()
+	out := judgement{by: denial.ByPolicy, op: op, verdict: requestOf(op)(view), state: state}
 	if out.allowed() {
 		return judgement{by: denial.ByEgress, op: op, why: "the egress proxy refused it"}
 	}
 	return out
+}
+
+// requestOf asks a policy about a request of the proxy, or about a connection or a name, whichever it is.
+func requestOf(op ir.Connect) func(*ir.View) ir.Verdict {
+	return func(v *ir.View) ir.Verdict {
+		switch {
+		case op.Method != "":
+			return v.Decide(op)
+		case op.To.Port == 0:
+			return v.Named(op.To.Host)
+		default:
+			return v.Reach(op.To)
+		}
+	}
+}
+
+// grantedHost tells of a request that the proxy carries, with the verdict that it rests on.
+func (s *Supervisor) grantedHost(p wire.Packet) {
+	if s.judged == nil {
+		return
+	}
+	op, by := requested(p), s.egress.caller(p)
+	d := &denial.Denial{By: denial.ByPolicy, Operation: op, PID: by.pid, Name: by.name, Roots: s.sandbox.roots}
+	ask := requestOf(op)
+	if session := s.policy.session; session == nil {
+		d.Verdict = ask(s.policy.view)
+	} else if d.Verdict, d.State = session.Decided(ask); !d.Verdict.Allowed() && p.Errno != 0 {
+		d.Verdict, d.State = session.Permitting(op.To, ask)
+		d.Once = int(p.Errno)
+	}
+	s.judged(d)
 }
 
 // host reads a host as ir.Host writes it.
@@ -344,6 +368,8 @@ func (s *Supervisor) told(p wire.Packet) {
 		go s.askHost(p)
 	case wire.Used:
 		s.usedHost(p)
+	case wire.Granted:
+		s.grantedHost(p)
 	default:
 		s.refusedHost(p)
 	}
@@ -360,7 +386,7 @@ func (s *Supervisor) refusedHost(p wire.Packet) {
 	}
 	s.denied(&denial.Denial{
 		Time: now, By: r.by, Operation: r.op, Verdict: r.verdict, Why: r.why, PID: by.pid, Name: by.name,
-		View: s.policy.view, Roots: s.sandbox.roots,
+		View: s.policy.view, Roots: s.sandbox.roots, State: r.state,
 	})
 }
 

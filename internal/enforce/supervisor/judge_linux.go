@@ -1,8 +1,6 @@
 package supervisor
 
 import (
-	"encoding/json"
-	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -15,7 +13,6 @@ import (
 	"github.com/accessc/accessc/internal/enforce/live"
 	"github.com/accessc/accessc/internal/process/points"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irjson"
 )
 
 // judge answers by the policy for places as the kernel names them.
@@ -37,8 +34,6 @@ type judge struct {
 	listed []ir.Endpoint
 }
 
-var errUnjudged = errors.New("the specification has no policy to judge by; build it with --resolve")
-
 // newJudge reads the policy of a specification. tmp is the temporary directory of
 // the run.
 func newJudge(s *landlock.Spec, tmp string) (*judge, error) {
@@ -52,6 +47,7 @@ func newJudge(s *landlock.Spec, tmp string) (*judge, error) {
 // Policy is the policy of a specification, read. It may serve any number of supervisors.
 type Policy struct {
 	tool   *ir.Tool
+	own    string // the file of the tool's own command, empty for none
 	listed []ir.Endpoint
 	// view is the view of a run without a temporary directory, facts are the facts that it
 	// depends on.
@@ -61,20 +57,13 @@ type Policy struct {
 
 // ReadPolicy reads the policy of a specification.
 func ReadPolicy(s *landlock.Spec) (*Policy, error) {
-	if s.Supervision == nil || s.Supervision.Judged == nil {
-		return nil, errUnjudged
-	}
-	p := &Policy{}
-	var err error
-	if p.tool, err = policy(s.Supervision.Judged.Policy); err != nil {
-		return nil, err
-	}
-	base, err := baseRules(s.Supervision.Judged.Base)
+	terms, err := s.Terms()
 	if err != nil {
 		return nil, err
 	}
-	if s.Command != nil {
-		p.tool.Command = &ir.Command{Program: s.Command.Program, Shell: s.Command.Shell}
+	p := &Policy{own: terms.Own}
+	if p.tool, p.facts, err = terms.Read(); err != nil {
+		return nil, err
 	}
 	for _, a := range s.Supervision.Connect {
 		e, err := landlock.ParseAddress(a)
@@ -82,11 +71,6 @@ func ReadPolicy(s *landlock.Spec) (*Policy, error) {
 			return nil, err
 		}
 		p.listed = append(p.listed, e)
-	}
-	roots := &ir.Bindings{Workspace: s.Workspace, Home: s.Home, External: s.Supervision.Judged.External}
-	p.facts = ir.Facts{Bindings: roots, Base: base, Program: ownProgram(s, roots), Located: true}
-	for _, c := range s.Supervision.Judged.Closed {
-		p.facts.Closed = append(p.facts.Closed, ir.Closed{At: roots.Locate(c.Path), Why: c.Why})
 	}
 	p.view = ir.NewView(p.tool, ir.Linux, p.facts)
 	return p, nil
@@ -100,7 +84,10 @@ func (p *Policy) judge(s *landlock.Spec, tmp string) *judge {
 	facts.Bindings = &j.roots
 	var shared bool
 	if j.view, shared = p.view.InTemp(tmp); !shared {
-		facts.Program = ownProgram(s, &j.roots)
+		if facts.Program != nil {
+			at := j.roots.Locate(p.own)
+			facts.Program = &at
+		}
 		j.view = ir.NewView(p.tool, ir.Linux, facts)
 	}
 	// It takes twice as long, and few runs need it.
@@ -108,51 +95,9 @@ func (p *Policy) judge(s *landlock.Spec, tmp string) *judge {
 	return j
 }
 
-// baseRules are the rules of the base as a specification lists it.
-func baseRules(list []landlock.Granted) ([]ir.FSRule, error) {
-	out := make([]ir.FSRule, 0, len(list))
-	for _, g := range list {
-		r := ir.FSRule{Written: g.Path, At: ir.Sys(strings.TrimPrefix(g.Path, "/")),
-			Origin: ir.Origin{Layer: ir.LayerBase, Label: "base:system"}}
-		for _, name := range g.Caps {
-			c, ok := ir.ParseCapability(name)
-			if !ok {
-				return nil, errors.New("the base has the capability " + name)
-			}
-			r.Caps = r.Caps.With(c)
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-// ownProgram is the file of the tool's own command, which the specification lists without a
-// name.
-func ownProgram(s *landlock.Spec, roots *ir.Bindings) *ir.Location {
-	for _, p := range s.Programs {
-		if p.Name == "" && p.File != "" {
-			at := roots.Locate(p.File)
-			return &at
-		}
-	}
-	return nil
-}
-
 // startsByName reports whether a rule by name may keep a file from being started that the ruleset starts.
 func (j *judge) startsByName() bool {
 	return slices.ContainsFunc(j.view.Tool.FS, func(r ir.FSRule) bool { return r.ByName() && !r.Caps.Has(ir.Execute) })
-}
-
-// policy returns the only tool of a document.
-func policy(doc json.RawMessage) (*ir.Tool, error) {
-	program, err := irjson.Unmarshal(doc)
-	if err != nil {
-		return nil, err
-	}
-	if len(program.Tools) != 1 {
-		return nil, errUnjudged
-	}
-	return program.Tools[0], nil
 }
 
 // decides reports whether the supervisor decides an open with these flags. The ruleset decides
@@ -191,8 +136,10 @@ type judgement struct {
 	verdict ir.Verdict
 	// why is the reason of a refusal that is not the policy's.
 	why string
-	// used are the grants of the run without which it would be a refusal.
-	used []int
+	// used are the grants of the run without which it would be a refusal; state is the number of the grants in force,
+	// and once the question whose answer permits it to this call alone.
+	used        []int
+	state, once int
 	// goesOn is true where the call is continued and the kernel refuses it.
 	goesOn bool
 	// instead is true where the call was carried out for less than it asked, and succeeded.
@@ -203,10 +150,16 @@ func (j judgement) allowed() bool { return j.why == "" && j.verdict.Allowed() }
 
 // now is the policy with the grants in force.
 func (j *judge) now() *ir.View {
+	view, _ := j.inForce()
+	return view
+}
+
+// inForce is the policy with the grants in force, and their number.
+func (j *judge) inForce() (*ir.View, int) {
 	if j.session == nil {
-		return j.view
+		return j.view, 0
 	}
-	return j.session.View()
+	return j.session.InForce()
 }
 
 // decide asks about an operation.
@@ -215,14 +168,15 @@ func (j *judge) decide(op ir.Operation) judgement {
 	if out, shows := j.inKernel(op); shows {
 		return out
 	}
-	out := judgement{by: denial.ByPolicy, op: op, verdict: j.now().Decide(op)}
+	view, state := j.inForce()
+	out := judgement{by: denial.ByPolicy, op: op, verdict: view.Decide(op), state: state}
 	switch {
 	case j.session == nil:
 	case out.allowed():
 		out.used = j.session.Uses(op)
 	case j.once != nil:
 		if v, ok := j.once.Decide(op); ok && v.Allowed() {
-			out.verdict, out.used = v, []int{j.once.ID()}
+			out.verdict, out.used, out.once = v, []int{j.once.ID()}, j.once.ID()
 		}
 	}
 	return out
@@ -242,8 +196,9 @@ func (j *judge) inKernel(op ir.Operation) (out judgement, shows bool) {
 		return out, false
 	}
 	a.On.At = j.roots.Locate(name)
-	if v := j.now().Decide(a); !v.Allowed() {
-		return judgement{by: denial.ByPolicy, op: a, verdict: v}, true
+	view, state := j.inForce()
+	if v := view.Decide(a); !v.Allowed() {
+		return judgement{by: denial.ByPolicy, op: a, verdict: v, state: state}, true
 	}
 	return judgement{by: denial.BySupervisor, op: op, why: why}, true
 }

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
 )
 
 // seats bound how many workers wait for calls at a time. A call wakes all of them, and all
@@ -55,7 +57,9 @@ type worker struct {
 	path       [usual]byte
 	name, link [pathMax]byte
 	stat       unix.Statx_t
+	on         ir.Place // that was judged
 	files      links
+	callers    callers
 	// since counts the calls that were answered by their text.
 	since uint
 }

@@ -94,6 +94,8 @@ type Supervisor struct {
 	calls  map[uint32]string
 	// used receives every granted operation that is carried out, nil where none are kept.
 	used func(*denial.Denial)
+	// judged receives every judged operation, nil for no evidence log.
+	judged func(*denial.Denial)
 	// sought receives the names that it looks for in its home and that are not there, nil where none are kept.
 	sought func(string)
 	// keeper keeps the originals of what the tool changes, nil where none are kept.
@@ -136,6 +138,9 @@ type Options struct {
 	// Used, if not nil, receives every granted operation whose call is carried out. Many threads
 	// call it.
 	Used func(*denial.Denial)
+	// Judged, if not nil, receives every operation that is refused, before the tool learns of it, and every operation
+	// that is granted, before its call is answered. Many threads call it.
+	Judged func(*denial.Denial)
 	// Sought, if not nil, receives the name of every file that the tool looks for in its home and that is not
 	// there. Many threads call it.
 	Sought func(string)
@@ -175,9 +180,17 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	policy := o.Policy.judge(spec, o.Temp)
 	s := &Supervisor{
 		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), ends: o.Ends, denied: o.Denied,
-		calls: o.Calls, used: o.Used, sought: o.Sought, keeper: o.Keeper,
+		calls: o.Calls, used: o.Used, sought: o.Sought, judged: o.Judged, keeper: o.Keeper,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
 		objects: objects{list: objectList{path: ListOfObjects(o.Dir)}},
+	}
+	if o.Judged != nil {
+		s.denied = func(d *denial.Denial) {
+			if o.Denied != nil {
+				o.Denied(d)
+			}
+			o.Judged(d)
+		}
 	}
 	if o.Live != nil {
 		s.grantsLive(*o.Live)
