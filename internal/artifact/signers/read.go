@@ -101,13 +101,13 @@ func (r *reader) name(path string) string {
 func (r *reader) own(path string, machine bool, limit int64) ([]byte, error) {
 	return owned.Read(path, limit, func(_ *os.File, info os.FileInfo, real string) error {
 		if rel, err := filepath.Rel(r.root, real); r.root != "" && err == nil && filepath.IsLocal(rel) {
-			return &owned.Not{"found it in the workspace, whose files say nothing about who may sign",
-				"let it and XDG_CONFIG_HOME be elsewhere"}
+			return &owned.Not{Why: "found it in the workspace, whose files say nothing about who may sign",
+				Hint: "let it and XDG_CONFIG_HOME be elsewhere"}
 		}
 		if r.exposed != nil {
 			if why := r.exposed(real); why != "" {
-				return &owned.Not{"it " + why + ", where a tool could write",
-					"let it be in a directory that no policy is about"}
+				return &owned.Not{Why: "it " + why + ", where a tool could write",
+					Hint: "let it be in a directory that no policy is about"}
 			}
 		}
 		return owned.Alone(info, real, machine)
