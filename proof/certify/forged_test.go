@@ -182,6 +182,7 @@ func TestConstructs(t *testing.T) {
 		"sources": sources(), "protected": protected, "hosts": hosts, "addresses": addresses, "rest": rest, "listed": listed,
 		"exception":      tool(at("", ir.All), at("a/b", r)),
 		"nothing":        tool(),
+		"late names":     tool(at("", r|u), at("a", r)),
 		"only read":      tool(at("", r), at("secret", 0)),
 		"create":         tool(at("", r|c), at("a", r|c|d), at("b", u)),
 		"execute":        tool(at("", x), at("a", r|x|u)),

@@ -64,7 +64,9 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 			d := difference{acts: acts | acts<<Late}
 			id := rule(q.Target, g.acts)
 			for _, aspect := range g.aspects {
-				d.cells = append(d.cells, cell{"fs", id, aspect})
+				if aspect != "move" || s.Policy.nodes[q.Target].pinned {
+					d.cells = append(d.cells, cell{"fs", id, aspect})
+				}
 			}
 			if s.known[q.Target] {
 				d.excused = d.acts &^ (1<<Late - 1) // what is named is taken to exist at the start
@@ -127,7 +129,7 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 			found := false
 			for _, c := range d.cells {
 				r := s.row(c, l)
-				if r == nil || more != 0 && !s.permits(r, l) || less != 0 && r.Is != "stricter" && (r.Is == "exact" || !l.Alone) {
+				if r == nil || more != 0 && !r.permits(c.aspect, l) || less != 0 && r.Is != "stricter" && (r.Is == "exact" || !l.Alone) {
 					continue
 				}
 				reason := Reason{c.resource, c.rule, c.aspect, r.From, r.To, r.Is, r.Causes}
@@ -149,13 +151,14 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 	return out, nil
 }
 
-// permits reports whether a row says that more may be permitted than the policy does.
-func (s *Subject) permits(r *Row, l Level) bool {
+// permits reports whether a row says that more may be permitted than the policy does. Where a supervisor holds a cell, a
+// text alone permits less, but for what means without names and modes cannot hold: moves, modes, and protected names.
+func (r *Row) permits(aspect string, l Level) bool {
 	switch r.Is {
 	case "weaker", "advisory", "none":
 		return true
 	case "supervised":
-		return l.Alone && r.Gap != ""
+		return l.Alone && r.Gap != "" && (aspect == "move" || aspect == "metadata" || r.Gap == "fs.protected")
 	default:
 		return false
 	}
