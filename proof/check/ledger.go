@@ -64,8 +64,11 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 			d := difference{acts: acts | acts<<Late}
 			id := rule(q.Target, g.acts)
 			for _, aspect := range g.aspects {
-				if d.cells = append(d.cells, cell{"fs", id, aspect}); aspect == "program" {
-					d.cells[len(d.cells)-1] = cell{"commands", "default", aspect}
+				switch {
+				case aspect == "program":
+					d.cells = append(d.cells, cell{"commands", "default", aspect})
+				case aspect != "move" || s.Policy.nodes[q.Target].pinned:
+					d.cells = append(d.cells, cell{"fs", id, aspect})
 				}
 			}
 			if s.known[q.Target] {
@@ -136,7 +139,7 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 			for _, acts := range []Verdict{more, less} {
 				c := slices.IndexFunc(d.cells, func(c cell) bool {
 					r := s.row(c, l)
-					return r != nil && (acts == more && s.permits(r, l) || acts == less && withholds(r, l))
+					return r != nil && (acts == more && r.permits(c.aspect, l) || acts == less && r.withholds(l))
 				})
 				if acts == 0 || c >= 0 && slices.ContainsFunc(out, s.reason(d.cells[c], l).equal) {
 					continue
@@ -163,17 +166,18 @@ func (s *Subject) reason(c cell, l Level) Reason {
 }
 
 // withholds reports whether a row says that less is permitted, by itself or beside what it says more of.
-func withholds(r *Row, l Level) bool {
+func (r *Row) withholds(l Level) bool {
 	return r.Is == "stricter" || r.Is == "weaker" && len(r.Causes) > 1 || r.Is != "exact" && l.Alone
 }
 
-// permits reports whether a row says that more may be permitted than the policy does.
-func (s *Subject) permits(r *Row, l Level) bool {
+// permits reports whether a row says that more may be permitted than the policy does. Where a supervisor holds a cell, a
+// text alone permits less, but for what means without names and modes cannot hold: moves, modes, and protected names.
+func (r *Row) permits(aspect string, l Level) bool {
 	switch r.Is {
 	case "weaker", "advisory", "none":
 		return true
 	case "supervised":
-		return l.Alone && r.Gap != ""
+		return l.Alone && r.Gap != "" && (aspect == "move" || aspect == "metadata" || r.Gap == "fs.protected")
 	default:
 		return false
 	}
