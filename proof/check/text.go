@@ -106,5 +106,7 @@ func Modelled(file string) (platform, assumes string, ok bool) {
 }
 
 // models are the models by the name of the artifact's file.
-var models = map[string]Model{"landlock.json": landlockModel, "seatbelt.sb": seatbeltModel,
-	"winjob.json": winjobModel}
+var models = map[string]Model{
+	"context.json": contextModel, "landlock.json": landlockModel, "seatbelt.sb": seatbeltModel,
+	"winjob.json": winjobModel,
+}
