@@ -82,7 +82,8 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 			d.excused = d.acts // they may be other file systems
 		}
 		for _, aspect := range []string{"move", "create", "update", "delete"} {
-			act := fileGroups[slices.IndexFunc(fileGroups, func(g group) bool { return slices.Contains(g.aspects, aspect) })].acts
+			is := slices.IndexFunc(fileGroups, func(g group) bool { return slices.Contains(g.aspects, aspect) })
+			act := fileGroups[is].acts
 			for _, at := range []string{q.Target, q.To} {
 				d.cells = append(d.cells, cell{"fs", rule(at, act), aspect})
 			}
@@ -115,7 +116,9 @@ type difference struct {
 
 // Explain lists the rows of the ledger that state how the text's answers differ from the policy's verdict. Rule is the
 // rule that decides about acts at a place. The error names a difference that no row states.
-func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule func(place string, act Verdict) string) ([]Reason, error) {
+func (s *Subject) Explain(
+	q Question, policy Verdict, answers []Verdict, rule func(place string, act Verdict) string,
+) ([]Reason, error) {
 	if !slices.ContainsFunc(answers, func(a Verdict) bool { return a != policy }) {
 		return nil, nil
 	}
@@ -129,7 +132,7 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 			found := false
 			for _, c := range d.cells {
 				r := s.row(c, l)
-				if r == nil || more != 0 && !r.permits(c.aspect, l) || less != 0 && r.Is != "stricter" && (r.Is == "exact" || !l.Alone) {
+				if r == nil || more != 0 && !r.permits(c.aspect, l) || less != 0 && !r.refuses(l) {
 					continue
 				}
 				reason := Reason{c.resource, c.rule, c.aspect, r.From, r.To, r.Is, r.Causes}
@@ -139,9 +142,13 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 				break
 			}
 			if !found {
-				return nil, fmt.Errorf("at level %d%s the text permits %q more and %q less, and the ledger has no row of %s of %s for it",
-					l.From, map[bool]string{true: " without a supervisor"}[l.Alone], more.Text(q.Kind), less.Text(q.Kind), d.cells[0].aspect,
-					d.cells[0].rule)
+				alone := ""
+				if l.Alone {
+					alone = " without a supervisor"
+				}
+				c := d.cells[0]
+				return nil, fmt.Errorf("at level %d%s the text permits %q more and %q less, and the ledger has no row "+
+					"of %s of %s for it", l.From, alone, more.Text(q.Kind), less.Text(q.Kind), c.aspect, c.rule)
 			}
 		}
 	}
@@ -151,8 +158,8 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 	return out, nil
 }
 
-// permits reports whether a row says that more may be permitted than the policy does. Where a supervisor holds a cell, a
-// text alone permits less, but for what means without names and modes cannot hold: moves, modes, and protected names.
+// permits reports whether a row says that more may be permitted than the policy does. Where a supervisor holds a cell,
+// a text alone permits less, but for what means without names and modes cannot hold: moves, modes, and protected names.
 func (r *Row) permits(aspect string, l Level) bool {
 	switch r.Is {
 	case "weaker", "advisory", "none":
@@ -163,6 +170,10 @@ func (r *Row) permits(aspect string, l Level) bool {
 		return false
 	}
 }
+
+// refuses reports whether a row says that less may be permitted than the policy does: any but an exact row of a system
+// that has no supervisor.
+func (r *Row) refuses(l Level) bool { return r.Is == "stricter" || l.Alone && r.Is != "exact" }
 
 // row is the row of a cell, nil where the ledger has none for all of the level.
 func (s *Subject) row(c cell, l Level) *Row {
