@@ -236,7 +236,7 @@ func (t *landlockText) level(abi int, handled uint32, supervised bool) landlockL
 	opens, starts := all(traps, false, openCalls...), all(traps, false, "execve", "execveat")
 	if l.own = opens; supervised && opens {
 		l.judge(s.Judges.Reads, Read|List)
-		l.judge(s.Judges.Updates && all(traps, false, "truncate"), Write|Truncate)
+		l.judge(s.Judges.Updates && all(traps, false, "truncate"), Write|Truncate|Fill)
 		l.judge(s.Judges.Names && all(traps, false, nameCalls...), names)
 	}
 	l.moves = supervised && s.Judges.Names && all(traps, false, moveCalls...)
