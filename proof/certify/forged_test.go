@@ -59,7 +59,8 @@ func TestForged(t *testing.T) {
 	}
 	pem := "" // the name that stands for those that *.pem matches
 	for _, target := range decode(t, text).Targets {
-		if in, is := strings.CutPrefix(target, "${workspace}/src/"); is && strings.HasSuffix(in, ".pem") && !strings.Contains(in, "/") {
+		in, is := strings.CutPrefix(target, "${workspace}/src/")
+		if is && strings.HasSuffix(in, ".pem") && !strings.Contains(in, "/") {
 			pem = target
 		}
 	}
@@ -189,7 +190,8 @@ func constructs() map[string]*ir.Tool {
 	protected := sources()
 	protected.FS = append(protected.FS, at(".github/workflows", ir.All), at("src/.env", r, "a*"))
 	return map[string]*ir.Tool{
-		"sources": sources(), "protected": protected, "hosts": hosts, "addresses": addresses, "rest": rest, "listed": listed,
+		"sources": sources(), "protected": protected, "hosts": hosts, "addresses": addresses, "rest": rest,
+		"listed":         listed,
 		"exception":      tool(at("", ir.All), at("a/b", r)),
 		"nothing":        tool(),
 		"late names":     tool(at("", r|x), at("a", r)),

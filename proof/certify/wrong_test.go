@@ -69,13 +69,13 @@ func (b built) only(file string, text []byte) certify.Build {
 // TestWrongTexts: a text with a mistake is certified by nobody, whoever makes manifest and certificate anew. Each is a
 // mistake that an emitter could make, or that a profile or a list of another project has had.
 func TestWrongTexts(t *testing.T) {
-	const profile, lists = "seatbelt.sb", "winjob.json"
+	const profile, lists, own = "seatbelt.sb", "winjob.json", "context.json"
 	anywhere := func(pattern, to string) edit {
 		x := regexp.MustCompile(pattern)
 		return func(s string) string { return x.ReplaceAllString(s, to) }
 	}
 	right := build(t, mixed())
-	for _, file := range []string{profile, lists} {
+	for _, file := range []string{profile, lists, own} {
 		if _, err := certify.Certificate(right.only(file, right.texts[file])); err != nil {
 			t.Fatal(err)
 		}
@@ -174,6 +174,14 @@ func TestWrongTexts(t *testing.T) {
 		{lists, "more processes", swap(`"ActiveProcessLimit": 32`, `"ActiveProcessLimit": 33`)},
 		{lists, "a limit without its flag", swap(`"JOB_OBJECT_LIMIT_ACTIVE_PROCESS", `, "")},
 		{lists, "a variable", swap(`"environment": [`, `"environment": [{"name": "TOKEN", "read": true},`)},
+		{own, "a capability too many", within(`"src/generated"`, "}", swap(`"update": false`, `"update": true`))},
+		{own, "a rule is dropped", anywhere(`(?s)\{\s*"lexical_path": "\.env".*?\},`, "")},
+		{own, "rules in another order", func(s string) string {
+			return strings.NewReplacer(`"src"`, `"src/generated"`, `"src/generated"`, `"src"`).Replace(s)
+		}},
+		{own, "another host", swap(`"example.com"`, `"*"`)},
+		{own, "a variable", swap(`"PATH"`, `"*"`)},
+		{own, "any program", swap(`"commands": null`, `"commands": {}`)},
 		{lists, "an unknown field", swap(`"console": "own"`, `"console": "own", "also": 1`)},
 	} {
 		text := []byte(wrong.edit(string(right.texts[wrong.file])))

@@ -82,9 +82,9 @@ type Part struct {
 	Classes []Class `json:"classes"`
 }
 
-// Class is a list of at least three numbers: of the policy's verdict in Verdicts, the text's in Answers, the explanation
-// in Reasons, which is -1 where both say the same, and of the targets in Targets: the representative, and all others
-// that the policy or the text mentions of this class.
+// Class is a list of at least three numbers: of the policy's verdict in Verdicts, the text's in Answers, the
+// explanation in Reasons, which is -1 where both say the same, and of the targets in Targets: the representative, and
+// all others that the policy or the text mentions of this class.
 type Class []int
 
 // Claim is what the certificate says of one artifact.

@@ -149,9 +149,8 @@ func NewReader(a *Assumptions) *Reader { return &Reader{a, map[policyOn]*Policy{
 
 // Subject reads an artifact of which there is a model.
 func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
-	s := &Subject{
-		Tool: t, File: file, platform: models[file].Platform, known: map[string]bool{},
-	}
+	m, _ := modelOf(file)
+	s := &Subject{Tool: t, File: file, platform: m.Platform, known: map[string]bool{}}
 	on := policyOn{t.policy, s.platform}
 	var err error
 	if s.Policy = r.policies[on]; s.Policy == nil {
@@ -160,7 +159,7 @@ func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
 		}
 		r.policies[on] = s.Policy
 	}
-	if s.Text, err = models[file].Read(text, s.Policy); err != nil {
+	if s.Text, err = m.Read(text, s.Policy); err != nil {
 		return nil, err
 	}
 	for _, at := range slices.Concat(s.Policy.Mentions(Files), s.Text.Mentions(Files)) {
@@ -171,8 +170,8 @@ func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
 	return s, nil
 }
 
-// Like is the same for two subjects to which all the same applies, and empty where that is not known: tools may have the
-// policy, the ledger, and all of the text alike that decides.
+// Like is the same for two subjects to which all the same applies, and empty where that is not known: tools may have
+// the policy, the ledger, and all of the text alike that decides.
 func (s *Subject) Like() string {
 	t, ok := s.Text.(interface{ Key() string })
 	if !ok || len(s.Tool.Ledger) == 0 {
@@ -198,9 +197,9 @@ func (p *Policy) Mentions(k Kind) (out []string) {
 
 // Targets lists questions that together stand for all: on all questions of a class both verdicts are those on some
 // target. Between what policy and text mention both are constant: of each place that either mentions, the place is
-// asked about, a name in it that neither mentions, and a name below. Where patterns of names are in effect, so is a name
-// for each set of patterns that a name can match, and each pair of such names: the deepest name that a pattern matches
-// decides, and a protected name counts wherever on the way it is.
+// asked about, a name in it that neither mentions, and a name below. Where patterns of names are in effect, so is a
+// name for each set of patterns that a name can match, and each pair of such names: the deepest name that a pattern
+// matches decides, and a protected name counts wherever on the way it is.
 func (s *Subject) Targets() ([]Question, error) {
 	var out []Question
 	seen := map[string]bool{}
@@ -235,7 +234,7 @@ func (s *Subject) Targets() ([]Question, error) {
 		if len(names) == 1 {
 			continue
 		}
-		key := fmt.Sprint(s.Policy.walk(at), s.Policy.active(at), s.Text.Answer(first), len(s.Text.Mentions(Names)) > 0 && len(at) > 0)
+		key := fmt.Sprint(s.Policy.walk(at), s.Policy.active(at), s.Text.Answer(first))
 		if len(s.Text.Mentions(Names)) > 0 {
 			key += at
 		}

@@ -92,8 +92,10 @@ func readContext(text []byte, p *Policy) (Text, error) {
 	}
 	var hosts, listen []contextHost
 	for _, r := range p.doc.Net.Rules {
-		c := contextHost{Host: r.Host, Scheme: r.Scheme, Port: r.Port, Methods: r.Methods, Inspect: r.Inspect, Opaque: r.Opaque,
-			Allow: r.Allow}
+		c := contextHost{
+			Host: r.Host, Scheme: r.Scheme, Port: r.Port, Methods: r.Methods, Inspect: r.Inspect, Opaque: r.Opaque,
+			Allow: r.Allow,
+		}
 		if len(r.Path) > 0 {
 			c.Path = "/" + strings.Join(r.Path, "/")
 		}
@@ -108,9 +110,6 @@ func readContext(text []byte, p *Policy) (Text, error) {
 		e := map[string]any{"name": r.Name, "read": r.Read}
 		if r.Prefix {
 			e["name"] = r.Name + "*"
-		}
-		if r.Value != "" {
-			e["value"] = r.Value
 		}
 		env = append(env, e)
 	}

@@ -85,7 +85,8 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 			d.excused = d.acts // they may be other file systems
 		}
 		for _, aspect := range []string{"move", "create", "update", "delete"} {
-			act := fileGroups[slices.IndexFunc(fileGroups, func(g group) bool { return slices.Contains(g.aspects, aspect) })].acts
+			is := slices.IndexFunc(fileGroups, func(g group) bool { return slices.Contains(g.aspects, aspect) })
+			act := fileGroups[is].acts
 			for _, at := range []string{q.Target, q.To} {
 				d.cells = append(d.cells, cell{"fs", rule(at, act), aspect})
 			}
@@ -118,7 +119,9 @@ type difference struct {
 
 // Explain lists the rows of the ledger that state how the text's answers differ from the policy's verdict. Rule is the
 // rule that decides about acts at a place. The error names a difference that no row states.
-func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule func(place string, act Verdict) string) ([]Reason, error) {
+func (s *Subject) Explain(
+	q Question, policy Verdict, answers []Verdict, rule func(place string, act Verdict) string,
+) ([]Reason, error) {
 	if !slices.ContainsFunc(answers, func(a Verdict) bool { return a != policy }) {
 		return nil, nil
 	}
@@ -139,7 +142,7 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 			for _, acts := range []Verdict{more, less} {
 				c := slices.IndexFunc(d.cells, func(c cell) bool {
 					r := s.row(c, l)
-					return r != nil && (acts == more && r.permits(c.aspect, l) || acts == less && r.withholds(l))
+					return r != nil && (acts == more && r.permits(c.aspect, l) || acts == less && r.refuses(l))
 				})
 				if acts == 0 || c >= 0 && slices.ContainsFunc(out, s.reason(d.cells[c], l).equal) {
 					continue
@@ -165,11 +168,6 @@ func (s *Subject) reason(c cell, l Level) Reason {
 	return Reason{c.resource, c.rule, c.aspect, r.From, r.To, r.Is, r.Causes}
 }
 
-// withholds reports whether a row says that less is permitted, by itself or beside what it says more of.
-func (r *Row) withholds(l Level) bool {
-	return r.Is == "stricter" || r.Is == "weaker" && len(r.Causes) > 1 || r.Is != "exact" && l.Alone
-}
-
 // permits reports whether a row says that more may be permitted than the policy does. Where a supervisor holds a cell, a
 // text alone permits less, but for what means without names and modes cannot hold: moves, modes, and protected names.
 func (r *Row) permits(aspect string, l Level) bool {
@@ -181,6 +179,12 @@ func (r *Row) permits(aspect string, l Level) bool {
 	default:
 		return false
 	}
+}
+
+// refuses reports whether a row says that less may be permitted than the policy does, by itself or beside what it says
+// more of: any but an exact row of a system that has no supervisor.
+func (r *Row) refuses(l Level) bool {
+	return r.Is == "stricter" || r.Is == "weaker" && len(r.Causes) > 1 || l.Alone && r.Is != "exact"
 }
 
 // row is the row of a cell, nil where the ledger has none for all of the level.

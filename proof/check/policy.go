@@ -56,7 +56,8 @@ var capWords = []string{"read", "create", "update", "delete", "execute"}
 
 // actCaps are the acts that a capability permits, by its number.
 var actCaps = [...]Verdict{
-	Read | List, Create | Fill | Mkdir | Symlink | Fifo | Socket, Write | Truncate | Metadata | Dial, Delete | Rmdir, Execute,
+	Read | List, Create | Fill | Mkdir | Symlink | Fifo | Socket, Write | Truncate | Metadata | Dial, Delete | Rmdir,
+	Execute,
 }
 
 func parseCaps(words []string) (out caps) {
@@ -211,8 +212,9 @@ func prefixes(place string) []string {
 func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error) {
 	p := &Policy{
 		doc: doc, platform: platform, linux: platform == "linux", paths: map[string]int{}, named: map[string][]int{},
-		protected: map[string]bool{}, writes: map[string]bool{}, nodes: map[string]nodeKind{}, matchers: map[string]pattern{},
-		links: map[string]bool{}, names: map[string][]string{}, spots: map[string]spot{},
+		protected: map[string]bool{}, writes: map[string]bool{}, nodes: map[string]nodeKind{},
+		matchers: map[string]pattern{},
+		links:    map[string]bool{}, names: map[string][]string{}, spots: map[string]spot{},
 	}
 	list, err := a.base(doc.Base, doc.BaseVersion, platform)
 	if err != nil {
@@ -322,7 +324,7 @@ func (p *Policy) protect(list []ProtectedPath) {
 		switch {
 		case l.Open && s.guarded:
 			p.protected[at] = false
-		case !l.Open && !(s.path < 0 && !p.writes[root(at)]) && (p.capsOf(s.path)&capWrite != 0 && !s.guarded || p.writes[root(at)]):
+		case !l.Open && (p.writes[root(at)] || p.capsOf(s.path)&capWrite != 0 && !s.guarded):
 			p.protected[at] = true
 		default:
 			continue
@@ -493,7 +495,8 @@ func (p *Policy) Files(place string) Verdict {
 			out |= acts
 		}
 	}
-	if c := p.doc.Commands; c != nil && !slices.ContainsFunc(c.Rules, func(r commandRule) bool { return r.File == place }) {
+	listed := func(r commandRule) bool { return r.File == place }
+	if c := p.doc.Commands; c != nil && !slices.ContainsFunc(c.Rules, listed) {
 		out &^= Execute
 	}
 	if k := p.nodes[place]; k.pinned {

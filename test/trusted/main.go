@@ -1,6 +1,6 @@
-// Command trusted prints what has to be trusted while accessc-exec starts and supervises a tool on Linux: packages, lines
-// and bytes, with the egress proxy and without; and the same of accessc-check, which checks certificates. It fails if the lines of this module are more than tolerated (percent)
-// above the committed figures.
+// Command trusted prints what has to be trusted while accessc-exec starts and supervises a tool on Linux: packages,
+// lines and bytes, with the egress proxy and without; and the same of accessc-check, which checks certificates. It fails
+// if the lines of this module are more than tolerated (percent) above the committed figures.
 //
 //	go run ./test/trusted            print and compare
 //	go run ./test/trusted -update    commit to the figures of today
@@ -25,7 +25,8 @@ const (
 
 // forms are the programs by the name of their figure, with the tags that they are built with.
 var forms = []struct{ name, program, tags string }{
-	{"egress", "accessc-exec", ""}, {"noegress", "accessc-exec", "accessc_noegress"}, {"certificates", "accessc-check", ""},
+	{"egress", "accessc-exec", ""}, {"noegress", "accessc-exec", "accessc_noegress"},
+	{"certificates", "accessc-check", ""},
 }
 
 // base is what one form of a program is made of.
@@ -83,7 +84,8 @@ func compare(committed string, b base) error {
 		}
 		if name == b.name {
 			return fmt.Errorf("%s (%s) has %d lines of ours, and %d were committed: more than %d %% above. Take "+
-				"something out, or say why in a commit with: go run ./test/trusted -update", b.program, b.name, b.lines, lines, tolerated)
+				"something out, or say why in a commit with: go run ./test/trusted -update", b.program, b.name, b.lines,
+				lines, tolerated)
 		}
 	}
 	return fmt.Errorf("%s has no figure for %s", figures, b.name)
