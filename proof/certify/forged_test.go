@@ -138,6 +138,7 @@ func TestForged(t *testing.T) {
 		}
 		return out
 	}
+	twice := bytes.Replace(was, []byte("{"), []byte(`{"Tool": "x",`), 1)
 	for want, changed := range map[string][]byte{
 		"the text starts another tool or command":             with("tool", "other"),
 		"the text accepts process.signal, and the policy":     with("accept", []string{"process.signal"}),
@@ -145,7 +146,7 @@ func TestForged(t *testing.T) {
 		"the text does not list among its needs that":         with("needs", []any{}),
 		"the certificate has other levels than the text":      with("levels", []any{}),
 		"the artifact cannot be judged: json: unknown field ": with("trust", true),
-		`found "tool" twice in an object`:                     bytes.Replace(was, []byte("{"), []byte(`{"Tool": "x",`), 1),
+		`found "tool" twice in an object`:                     twice,
 	} {
 		b.texts["landlock.json"] = changed
 		c := decode(t, text)

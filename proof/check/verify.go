@@ -218,9 +218,14 @@ func (v *verifier) claim(t *Tool, claim Claim, text []byte) {
 		return
 	}
 	before := accepted{claim, v.Classes, v.Asked}
-	for _, r := range s.Unmet() {
+	unmet, idle := s.Unmet()
+	for _, r := range unmet {
 		v.refuse(t, claim.File, "the text does not list among its needs that %s of %s is %s at levels %d to %d",
 			strings.Join(r.Aspects, ", "), strings.Join(r.Rules, ", "), r.Is, r.From, r.To)
+	}
+	for _, r := range idle {
+		v.refuse(t, claim.File, "the text needs what the ledger does not say: that %s of %s is %s",
+			strings.Join(r.Aspects, ", "), strings.Join(r.Rules, ", "), r.Is)
 	}
 	questions, err := s.Targets()
 	if err != nil {
