@@ -155,9 +155,9 @@ func (w *writer) artifact(
 		w.out.Texts = append(w.out.Texts, claim)
 		return nil
 	}
-	if open := s.Unmet(); len(open) > 0 {
-		r := open[0]
-		return fmt.Errorf("its needs lack a row of the ledger: %v of %v is %s", r.Aspects, r.Rules, r.Is)
+	if unmet, idle := s.Unmet(); len(unmet)+len(idle) > 0 {
+		r := append(unmet, idle...)[0]
+		return fmt.Errorf("its needs are not those of the ledger: %v of %v is %s", r.Aspects, r.Rules, r.Is)
 	}
 	questions, err := s.Targets()
 	if err != nil {

@@ -55,7 +55,7 @@ func build(t interface{ Fatal(...any) }, tool *ir.Tool) built {
 	manifest, err := json.Marshal(map[string]any{
 		"format": "accessc/manifest", "format_version": 2, "form": "portable", "policy_sha256": "sha256:0",
 		"tools": []any{map[string]any{
-			"name": "tool", "source": "local", "confined": true, "artifacts": hashes, "policy": irjson.Tool(tool),
+			"name": tool.Name, "source": "local", "confined": true, "artifacts": hashes, "policy": irjson.Tool(tool),
 			"ledger": rows,
 		}},
 	})
@@ -63,7 +63,7 @@ func build(t interface{ Fatal(...any) }, tool *ir.Tool) built {
 		t.Fatal(err)
 	}
 	b.Build = certify.Build{
-		Manifest: manifest, Tools: map[string]*ir.Tool{"tool": tool},
+		Manifest: manifest, Tools: map[string]*ir.Tool{tool.Name: tool},
 		Read: func(_, file string) ([]byte, error) { return b.texts[file], nil },
 	}
 	return b

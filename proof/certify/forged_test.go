@@ -125,6 +125,40 @@ func TestForged(t *testing.T) {
 		}
 		refused(t, forged.name, forged.want, b, b.Manifest, changed)
 	}
+	was := b.texts["landlock.json"]
+	with := func(field string, value any) []byte {
+		doc := map[string]any{}
+		if err := json.Unmarshal(was, &doc); err != nil {
+			t.Fatal(err)
+		}
+		doc[field] = value
+		out, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	twice := bytes.Replace(was, []byte("{"), []byte(`{"Tool": "x",`), 1)
+	for want, changed := range map[string][]byte{
+		"the text starts another tool or command":             with("tool", "other"),
+		"the text accepts process.signal, and the policy":     with("accept", []string{"process.signal"}),
+		"which no policy spells so":                           with("paths", []any{map[string]any{"path": "/a/../b"}}),
+		"the text does not list among its needs that":         with("needs", []any{}),
+		"the certificate has other levels than the text":      with("levels", []any{}),
+		"the artifact cannot be judged: json: unknown field ": with("trust", true),
+		`found "tool" twice in an object`:                     twice,
+	} {
+		b.texts["landlock.json"] = changed
+		c := decode(t, text)
+		manifest := bytes.ReplaceAll(b.Manifest, []byte(sum(was)), []byte(sum(changed)))
+		c.Texts[0].Hash, c.Manifest = sum(changed), sum(manifest)
+		forged, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, want, want, b, manifest, forged)
+	}
+	b.texts["landlock.json"] = was
 	refused(t, "another policy's", "the certificate is of another", b, b.Manifest, otherText)
 	more := bytes.Replace(text, []byte(`{`), []byte(`{"trust": 1,`), 1)
 	refused(t, "a field", `unknown field "trust"`, b, b.Manifest, more)

@@ -22,7 +22,7 @@ type Certificate struct {
 	Policy      string      `json:"policy_sha256"`   // as in the manifest
 	Manifest    string      `json:"manifest_sha256"` // of its text
 	Assumptions Assumptions `json:"assumptions"`
-	// Targets are representatives: places, hosts, names of variables and so on. Moves have two, with a blank between.
+	// Targets are representatives: places, hosts, names of variables and so on. Moves have two, with // between.
 	Targets []string `json:"targets"`
 	// Verdicts are sets of acts by their letters (Verdict.String).
 	Verdicts []string `json:"verdicts"`

@@ -27,6 +27,26 @@ type Tool struct {
 	Artifacts map[string]string // hashes by the name of the file
 	Ledger    []Row
 	policy    *policyDoc // tools may have one alike
+	command   command    // its own, whatever the policy is
+}
+
+// command is what a tool runs.
+type command struct {
+	Program string   `json:"program"`
+	Args    []string `json:"args"`
+	Shell   bool     `json:"shell"`
+}
+
+func (c command) equal(o command) bool {
+	return c.Program == o.Program && c.Shell == o.Shell && slices.Equal(c.Args, o.Args)
+}
+
+// parseCommand reads a command, of which a policy also says where it was written.
+func parseCommand(text json.RawMessage) (c command, err error) {
+	if len(text) > 0 {
+		err = json.Unmarshal(text, &c)
+	}
+	return c, err
 }
 
 type manifestDoc struct {
@@ -54,8 +74,12 @@ type manifestDoc struct {
 	} `json:"tools"`
 }
 
-// strict reads JSON of which every field must be known.
+// strict reads JSON of which every field must be known, and be there once: two readers of a text must not see two
+// texts.
 func strict(text []byte, into any) error {
+	if err := once(json.NewDecoder(bytes.NewReader(text)), maxDepth); err != nil {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -65,6 +89,38 @@ func strict(text []byte, into any) error {
 		return errors.New("text follows the document")
 	}
 	return nil
+}
+
+// maxDepth is how deep values may be nested.
+const maxDepth = 100
+
+// once refuses a value with an object that has a member twice, in whatever case.
+func once(d *json.Decoder, depth int) error {
+	t, err := d.Token()
+	if depth == 0 {
+		return errors.New("found values that are nested too deep")
+	}
+	if err != nil || t != json.Delim('{') && t != json.Delim('[') {
+		return err
+	}
+	for seen := map[string]bool{}; d.More(); {
+		if t == json.Delim('{') {
+			name, err := d.Token()
+			if err != nil {
+				return err
+			}
+			key := strings.ToLower(fmt.Sprint(name))
+			if seen[key] {
+				return fmt.Errorf("found %q twice in an object", key)
+			}
+			seen[key] = true
+		}
+		if err := once(d, depth-1); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
 }
 
 func hash(data []byte) string {
@@ -107,13 +163,23 @@ func ReadManifest(text []byte) (*Manifest, error) {
 		if t.LedgerAs != "" {
 			out.Ledger = earlier[t.LedgerAs].Ledger
 		}
+		var identity struct{ Command json.RawMessage }
+		if len(t.Identity) > 0 {
+			if err := json.Unmarshal(t.Identity, &identity); err != nil {
+				return nil, err
+			}
+		}
 		switch like, known := earlier[t.PolicyAs]; {
 		case t.Policy != nil:
-			out.policy = t.Policy
+			out.policy, identity.Command = t.Policy, t.Policy.Command
 		case known:
 			out.policy = like.policy
 		default:
 			return nil, fmt.Errorf("the manifest has no policy of %s", t.Name)
+		}
+		var err error
+		if out.command, err = parseCommand(identity.Command); err != nil {
+			return nil, err
 		}
 		earlier[t.Name] = out
 		m.Tools = append(m.Tools, out)
@@ -163,6 +229,9 @@ func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
 		return nil, err
 	}
 	for _, at := range slices.Concat(s.Policy.Mentions(Files), s.Text.Mentions(Files)) {
+		if !canonical(at) {
+			return nil, fmt.Errorf("found the place %q, which no policy spells so", at)
+		}
 		for _, up := range prefixes(at) {
 			s.known[up] = true
 		}

@@ -300,6 +300,15 @@ func (t *landlockText) Platform() string { return "linux" }
 func (t *landlockText) Acts() Verdict    { return 1<<acts - 1 }
 func (t *landlockText) Needs() []Row     { return t.doc.Needs }
 
+// Starts are the tool and the command that the text starts, and the gaps that it has the loader accept.
+func (t *landlockText) Starts() (tool string, c command, accept []string) {
+	c, err := parseCommand(t.doc.Command)
+	if err != nil {
+		return "", c, nil
+	}
+	return t.doc.Tool, c, t.doc.Accept
+}
+
 // Key is all of the text that decides: the rest says what is started, and what it is told.
 func (t *landlockText) Key() string {
 	d := t.doc

@@ -197,13 +197,14 @@ func (s *Subject) row(c cell, l Level) *Row {
 	return nil
 }
 
-// Unmet are the rows of the ledger that a loader must meet or have accepted, and that the text does not list among its
-// needs. A text without such a list has none.
-func (s *Subject) Unmet() (out []Row) {
+// Unmet are the rows of the ledger that a loader must meet or have accepted and that the text does not list among its
+// needs, and the needs that are no such rows. A text without such a list has neither.
+func (s *Subject) Unmet() (unmet, idle []Row) {
 	needs := s.Text.Needs()
 	if needs == nil {
-		return nil
+		return nil, nil
 	}
+	idle = slices.Clone(needs)
 	for _, r := range s.Tool.Ledger {
 		open := r.Is == "supervised" && r.Gap != "" || slices.Contains([]string{"weaker", "advisory", "none"}, r.Is)
 		if r.Platform != s.platform || !open || r.To == 0 && r.Platform == "linux" {
@@ -213,9 +214,11 @@ func (s *Subject) Unmet() (out []Row) {
 			return n.Resource == r.Resource && n.From == r.From && n.To == r.To && n.Is == r.Is && n.Gap == r.Gap &&
 				slices.Equal(n.Rules, r.Rules) && slices.Equal(n.Aspects, r.Aspects) && slices.Equal(n.Causes, r.Causes)
 		}
-		if !slices.ContainsFunc(needs, like) {
-			out = append(out, r)
+		if i := slices.IndexFunc(idle, like); i >= 0 {
+			idle = slices.Delete(idle, i, i+1)
+		} else {
+			unmet = append(unmet, r)
 		}
 	}
-	return out
+	return unmet, idle
 }

@@ -199,15 +199,33 @@ func (v *verifier) claim(t *Tool, claim Claim, text []byte) {
 		v.refuse(t, claim.File, "the certificate has other levels than the text")
 		return
 	}
+	if t, ok := s.Text.(interface {
+		Starts() (string, command, []string)
+	}); ok {
+		tool, command, accept := t.Starts()
+		if tool != s.Tool.Name || !command.equal(s.Tool.command) {
+			v.refuse(s.Tool, claim.File, "the text starts another tool or command")
+		}
+		for _, gap := range accept {
+			if !slices.ContainsFunc(s.Policy.doc.Accept, func(a acceptance) bool { return a.Name == gap }) {
+				v.refuse(s.Tool, claim.File, "the text accepts %s, and the policy does not", gap)
+			}
+		}
+	}
 	like := s.Like()
 	if a, known := v.accepted[like]; known && like != "" && slices.Equal(a.Parts, claim.Parts) {
 		v.Classes, v.Asked = v.Classes+a.classes, v.Asked+a.asked
 		return
 	}
 	before := accepted{claim, v.Classes, v.Asked}
-	for _, r := range s.Unmet() {
+	unmet, idle := s.Unmet()
+	for _, r := range unmet {
 		v.refuse(t, claim.File, "the text does not list among its needs that %s of %s is %s at levels %d to %d",
 			strings.Join(r.Aspects, ", "), strings.Join(r.Rules, ", "), r.Is, r.From, r.To)
+	}
+	for _, r := range idle {
+		v.refuse(t, claim.File, "the text needs what the ledger does not say: that %s of %s is %s",
+			strings.Join(r.Aspects, ", "), strings.Join(r.Rules, ", "), r.Is)
 	}
 	questions, err := s.Targets()
 	if err != nil {
@@ -240,7 +258,7 @@ func (v *verifier) claim(t *Tool, claim Claim, text []byte) {
 // Key is the kind and the target of a question, as the certificate spells both.
 func (q Question) Key() string {
 	if q.Kind == Moves {
-		return string(q.Kind) + " " + q.Target + " " + q.To
+		return string(q.Kind) + " " + q.Target + " // " + q.To // no place has two slashes
 	}
 	return string(q.Kind) + " " + q.Target
 }
