@@ -36,7 +36,8 @@ func TestCertified(t *testing.T) {
 	for _, path := range append(examples, "../accessc.toml") {
 		t.Run(path, func(t *testing.T) {
 			res, err := hostfacts.Compile(hostfacts.Options{
-				Options: compiler.Options{Root: filepath.Dir(path)}, State: userdir.Dir(filepath.Join(t.TempDir(), "state")),
+				Options: compiler.Options{Root: filepath.Dir(path)},
+				State:   userdir.Dir(filepath.Join(t.TempDir(), "state")),
 			})
 			if err != nil || res.Program == nil {
 				t.Fatal(err, res)
@@ -52,7 +53,8 @@ func TestCertified(t *testing.T) {
 func certified(t *testing.T, p *ir.Program) {
 	t.Helper()
 	dir := t.TempDir()
-	_, findings, err := build.Write(build.Request{Program: p, Backends: registry.All, Form: backends.Portable, Certify: true}, dir)
+	req := build.Request{Program: p, Backends: registry.All, Form: backends.Portable, Certify: true}
+	_, findings, err := build.Write(req, dir)
 	if err != nil || findings.Failed() {
 		t.Fatal(err, findings)
 	}

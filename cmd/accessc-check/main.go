@@ -15,7 +15,8 @@ import (
 
 func main() {
 	if len(os.Args) != 2 || os.Args[1] == "" || os.Args[1][0] == '-' {
-		fmt.Fprintln(os.Stderr, "Usage: accessc-check DIR\n\nChecks DIR/certificate.json against DIR/manifest.json and the artifacts.")
+		fmt.Fprintln(os.Stderr, "Usage: accessc-check DIR")
+		fmt.Fprintln(os.Stderr, "\nChecks DIR/certificate.json against DIR/manifest.json and the artifacts.")
 		os.Exit(2)
 	}
 	os.Exit(run(os.Args[1]))

@@ -18,7 +18,8 @@ import (
 func TestStatus(t *testing.T) {
 	dir := t.TempDir()
 	res, err := hostfacts.Compile(hostfacts.Options{
-		Options: compiler.Options{Root: "../../examples/project"}, State: userdir.Dir(filepath.Join(t.TempDir(), "state")),
+		Options: compiler.Options{Root: "../../examples/project"},
+		State:   userdir.Dir(filepath.Join(t.TempDir(), "state")),
 	})
 	if err != nil || res.Program == nil {
 		t.Fatal(err)

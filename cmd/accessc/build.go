@@ -24,7 +24,7 @@ type buildCmd struct {
 	Resolve  bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
 	Local    bool     `help:"Also compile the layers that are not committed, your own and .accessc/local.toml, into portable artifacts."`
 	Check    bool     `help:"Compare with the files on disk, print the difference and write nothing; exit 1 if there is one."`
-	Certify  bool     `help:"Also write certificate.json, which shows that the artifacts mean the policies; accessc verify --certificate and accessc-check check it."`
+	Certify  bool     `help:"Also write certificate.json: that the artifacts mean the policies."`
 	Sign     []string `placeholder:"KEY" help:"Also write attestation.json, signed with the private key in this PEM file: Ed25519 or ECDSA on P-256, PKCS #8, readable by you alone. Repeatable."`
 	Project  string   `placeholder:"NAME" help:"With --sign: what the policies are for. Signers can be limited to it."`
 	Serial   int      `placeholder:"N" help:"With --sign: the number by which a newer attestation is told from an older one; otherwise the seconds since 1970."`
@@ -43,7 +43,7 @@ artifact. The directory is written whole or not at all; files that are up to dat
 
   accessc build                     compile the committed layers; commit and review the result
   accessc build --check             in CI: fail if the committed artifacts are not up to date
-  accessc build --certify           also show that each artifact means its policy; accessc verify --certificate checks it
+  accessc build --certify           also show that each artifact means its policy; verify --certificate checks that
   accessc build --sign KEY          also sign it; accessc verify --key and exec --require-attestation check that
   accessc build --resolve           compile for this host alone; prints where accessc exec --artifact runs it from`
 }

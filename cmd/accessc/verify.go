@@ -22,7 +22,7 @@ type verifyCmd struct {
 	Signers     bool     `help:"Also check that somebody has signed the build who may, as attestation.toml says for this workspace."`
 	Attestation string   `placeholder:"FILE" help:"The attestation; otherwise attestation.json beside the manifest."`
 	Summary     string   `placeholder:"FILE" help:"Also check that the same signers attest that a kernel held all tests of these policies (accessc test --kernel --sign)."`
-	Certificate bool     `help:"Also check certificate.json, which accessc build --certify writes, by a checker that shares nothing with the compiler."`
+	Certificate bool     `help:"Also check certificate.json, which build --certify writes."`
 	Project     string   `placeholder:"NAME" help:"The attestation must be for this project."`
 	Revision    string   `placeholder:"REV" help:"The attestation must be for this commit: a revision of this repository, or a full commit id."`
 	MinSerial   int      `placeholder:"N" help:"The attestation must have this serial or a higher one."`

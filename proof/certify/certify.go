@@ -34,8 +34,10 @@ func Certificate(b Build) ([]byte, error) {
 	w := &writer{
 		out: check.Certificate{
 			Format: check.Format, Version: check.Version, Form: m.Form, Policy: m.Policy, Manifest: m.Hash,
-			Assumptions: check.Assumptions{Models: map[string]string{}, Bases: []check.Base{}, Protected: []check.ProtectedPath{},
-				Unread: []string{}},
+			Assumptions: check.Assumptions{
+				Models: map[string]string{}, Bases: []check.Base{}, Protected: []check.ProtectedPath{},
+				Unread: []string{},
+			},
 			Verdicts: []string{}, Answers: [][]int{}, Rows: []check.Reason{}, Reasons: [][]int{}, Parts: []check.Part{},
 			Texts: []check.Claim{}, Targets: []string{},
 		},
@@ -81,7 +83,7 @@ func (w *writer) assume(t *ir.Tool, p ir.Platform) {
 	a := &w.out.Assumptions
 	key := fmt.Sprintf("base %v %v", t.Base, p)
 	if _, known := w.lines[key]; !known && t.Base != ir.BaseNone {
-		b := check.Base{Name: t.Base.String(), Version: ir.BaseVersion, Platform: p.String(), Places: []check.BasePath{}}
+		b := check.Base{Name: t.Base.String(), Version: ir.BaseVersion, Platform: p.String()}
 		for _, r := range ir.BaseRules(t.Base, p) {
 			b.Places = append(b.Places, check.BasePath{Path: r.At.String(), Caps: words(r.Caps)})
 		}
@@ -124,7 +126,9 @@ func words(c ir.CapSet) []string {
 }
 
 // artifact certifies one artifact.
-func (w *writer) artifact(t *check.Tool, tool *ir.Tool, file string, read func(tool, file string) ([]byte, error)) error {
+func (w *writer) artifact(
+	t *check.Tool, tool *ir.Tool, file string, read func(tool, file string) ([]byte, error),
+) error {
 	a := &w.out.Assumptions
 	platform, assumes, ok := check.Modelled(file)
 	if !ok {
@@ -151,8 +155,9 @@ func (w *writer) artifact(t *check.Tool, tool *ir.Tool, file string, read func(t
 		w.out.Texts = append(w.out.Texts, claim)
 		return nil
 	}
-	if open := s.Unmet(); len(open) > 0 {
-		return fmt.Errorf("its needs lack a row of the ledger: %v of %v is %s", open[0].Aspects, open[0].Rules, open[0].Is)
+	if unmet, idle := s.Unmet(); len(unmet)+len(idle) > 0 {
+		r := append(unmet, idle...)[0]
+		return fmt.Errorf("its needs are not those of the ledger: %v of %v is %s", r.Aspects, r.Rules, r.Is)
 	}
 	questions, err := s.Targets()
 	if err != nil {
@@ -248,30 +253,37 @@ func (w *writer) reasons(list []check.Reason) int {
 type decider struct {
 	view *ir.View
 	ids  map[ir.Rule]string // of the rules on files
+
+	onFiles []acts
 }
 
 func newDecider(v *ir.View) *decider {
-	d := &decider{v, map[ir.Rule]string{}}
+	d := &decider{v, map[ir.Rule]string{}, onFiles()}
 	for _, e := range v.Entries() {
 		d.ids[e.Rule] = string(e.ID.Stated())
 	}
 	return d
 }
 
-// onFiles are the operations that stand for the acts on a place.
-var onFiles = []struct {
+// acts are the acts that an operation on a place stands for.
+type acts struct {
 	acts check.Verdict
 	op   func(ir.Place) ir.Operation
-}{
-	{check.Read | check.List, access(ir.Read, ir.NameAny)},
-	{check.Create | check.Fill | check.Fifo | check.Socket, access(ir.Create, ir.NameFile)},
-	{check.Mkdir, access(ir.Create, ir.NameDir)},
-	{check.Symlink, access(ir.Create, ir.NameLink)},
-	{check.Write | check.Truncate | check.Metadata, access(ir.Update, ir.NameAny)},
-	{check.Dial, func(on ir.Place) ir.Operation { return ir.Dial{On: on} }},
-	{check.Delete, access(ir.Delete, ir.NameFile)},
-	{check.Rmdir, access(ir.Delete, ir.NameDir)},
-	{check.Execute, func(on ir.Place) ir.Operation { return ir.Start{On: on} }},
+}
+
+// onFiles are the operations that stand for all acts on places.
+func onFiles() []acts {
+	return []acts{
+		{check.Read | check.List, access(ir.Read, ir.NameAny)},
+		{check.Create | check.Fill | check.Fifo | check.Socket, access(ir.Create, ir.NameFile)},
+		{check.Mkdir, access(ir.Create, ir.NameDir)},
+		{check.Symlink, access(ir.Create, ir.NameLink)},
+		{check.Write | check.Truncate | check.Metadata, access(ir.Update, ir.NameAny)},
+		{check.Dial, func(on ir.Place) ir.Operation { return ir.Dial{On: on} }},
+		{check.Delete, access(ir.Delete, ir.NameFile)},
+		{check.Rmdir, access(ir.Delete, ir.NameDir)},
+		{check.Execute, func(on ir.Place) ir.Operation { return ir.Start{On: on} }},
+	}
 }
 
 func access(c ir.Capability, kind ir.NameKind) func(ir.Place) ir.Operation {
@@ -303,7 +315,7 @@ func (d *decider) answer(q check.Question) (check.Verdict, error) {
 		}
 		return out, err
 	}
-	for _, o := range onFiles {
+	for _, o := range d.onFiles {
 		if d.view.Decide(o.op(ir.Direct(at))).Allowed() {
 			out |= o.acts
 		}
@@ -317,7 +329,7 @@ func (d *decider) rule(place string, acts check.Verdict) string {
 	if err != nil {
 		return ""
 	}
-	for _, o := range onFiles {
+	for _, o := range d.onFiles {
 		if o.acts&acts == 0 {
 			continue
 		}

@@ -55,7 +55,7 @@ func build(t interface{ Fatal(...any) }, tool *ir.Tool) built {
 	manifest, err := json.Marshal(map[string]any{
 		"format": "accessc/manifest", "format_version": 2, "form": "portable", "policy_sha256": "sha256:0",
 		"tools": []any{map[string]any{
-			"name": "tool", "source": "local", "confined": true, "artifacts": hashes, "policy": irjson.Tool(tool),
+			"name": tool.Name, "source": "local", "confined": true, "artifacts": hashes, "policy": irjson.Tool(tool),
 			"ledger": rows,
 		}},
 	})
@@ -63,7 +63,7 @@ func build(t interface{ Fatal(...any) }, tool *ir.Tool) built {
 		t.Fatal(err)
 	}
 	b.Build = certify.Build{
-		Manifest: manifest, Tools: map[string]*ir.Tool{"tool": tool},
+		Manifest: manifest, Tools: map[string]*ir.Tool{tool.Name: tool},
 		Read: func(_, file string) ([]byte, error) { return b.texts[file], nil },
 	}
 	return b
@@ -107,22 +107,23 @@ func drawn(t *rapid.T) *ir.Tool {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "env") {
 		name := rapid.SampledFrom([]string{"", "A", "AB", "HOME", "LD_", "TMPDIR"}).Draw(t, "variable")
-		r := ir.EnvRule{Name: name, Prefix: name == "" || rapid.Bool().Draw(t, "prefix"), Read: rapid.Bool().Draw(t, "forward")}
-		tool.Env = append(tool.Env, r)
+		prefix := name == "" || rapid.Bool().Draw(t, "prefix")
+		tool.Env = append(tool.Env, ir.EnvRule{Name: name, Prefix: prefix, Read: rapid.Bool().Draw(t, "forward")})
 	}
 	if rapid.IntRange(0, 5).Draw(t, "commands") == 0 {
 		tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git", AnyArgs: true, AllEnvs: true}}}
 	}
 	for _, k := range []ir.LimitKind{ir.LimitMemory, ir.LimitWallTime} {
 		if rapid.Bool().Draw(t, k.String()) {
-			tool.Limits = append(tool.Limits, ir.Limit{Kind: k, Value: uint64(rapid.IntRange(1, 1<<40).Draw(t, "value"))})
+			value := uint64(rapid.IntRange(1, 1<<40).Draw(t, "value"))
+			tool.Limits = append(tool.Limits, ir.Limit{Kind: k, Value: value})
 		}
 	}
 	return tool
 }
 
-// TestRandomPolicies: the certificate of a random policy is accepted. On further targets, ten for each class, Decide and
-// the checker's evaluator agree, and what policy and text say of each is what they say of some class.
+// TestRandomPolicies: the certificate of a random policy is accepted. On further targets, ten for each class, Decide
+// and the checker's evaluator agree, and what policy and text say of each is what they say of some class.
 func TestRandomPolicies(t *testing.T) {
 	classes, targets := 0, 0
 	irtest.Check(t, 5000, 1, func(rt *rapid.T) {

@@ -59,7 +59,8 @@ func TestForged(t *testing.T) {
 	}
 	pem := "" // the name that stands for those that *.pem matches
 	for _, target := range decode(t, text).Targets {
-		if strings.HasPrefix(target, "${workspace}/src/") && strings.HasSuffix(target, ".pem") && strings.Count(target, "/") == 2 {
+		in, is := strings.CutPrefix(target, "${workspace}/src/")
+		if is && strings.HasSuffix(in, ".pem") && !strings.Contains(in, "/") {
 			pem = target
 		}
 	}
@@ -67,7 +68,7 @@ func TestForged(t *testing.T) {
 		name, want string
 		change     func(c *check.Certificate)
 	}{
-		{"a class is missing", "a class is missing: no class has files ${workspace}/src/generated", func(c *check.Certificate) {
+		{"a class is missing", "missing: no class has files ${workspace}/src/generated", func(c *check.Certificate) {
 			remove(c, "${workspace}/src/generated")
 		}},
 		{"a class of names is missing", "a class is missing: no class has files " + pem, func(c *check.Certificate) {
@@ -124,8 +125,43 @@ func TestForged(t *testing.T) {
 		}
 		refused(t, forged.name, forged.want, b, b.Manifest, changed)
 	}
+	was := b.texts["landlock.json"]
+	with := func(field string, value any) []byte {
+		doc := map[string]any{}
+		if err := json.Unmarshal(was, &doc); err != nil {
+			t.Fatal(err)
+		}
+		doc[field] = value
+		out, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	twice := bytes.Replace(was, []byte("{"), []byte(`{"Tool": "x",`), 1)
+	for want, changed := range map[string][]byte{
+		"the text starts another tool or command":             with("tool", "other"),
+		"the text accepts process.signal, and the policy":     with("accept", []string{"process.signal"}),
+		"which no policy spells so":                           with("paths", []any{map[string]any{"path": "/a/../b"}}),
+		"the text does not list among its needs that":         with("needs", []any{}),
+		"the certificate has other levels than the text":      with("levels", []any{}),
+		"the artifact cannot be judged: json: unknown field ": with("trust", true),
+		`found "tool" twice in an object`:                     twice,
+	} {
+		b.texts["landlock.json"] = changed
+		c := decode(t, text)
+		manifest := bytes.ReplaceAll(b.Manifest, []byte(sum(was)), []byte(sum(changed)))
+		c.Texts[0].Hash, c.Manifest = sum(changed), sum(manifest)
+		forged, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, want, want, b, manifest, forged)
+	}
+	b.texts["landlock.json"] = was
 	refused(t, "another policy's", "the certificate is of another", b, b.Manifest, otherText)
-	refused(t, "a field", `unknown field "trust"`, b, b.Manifest, bytes.Replace(text, []byte(`{`), []byte(`{"trust": 1,`), 1))
+	more := bytes.Replace(text, []byte(`{`), []byte(`{"trust": 1,`), 1)
+	refused(t, "a field", `unknown field "trust"`, b, b.Manifest, more)
 	refused(t, "more text", "text follows the document", b, b.Manifest, append(bytes.Clone(text), '1'))
 }
 
@@ -154,6 +190,12 @@ func refused(t *testing.T, name, want string, b built, manifest, text []byte) {
 
 // TestConstructs: tools that have every construct between them are certified and accepted.
 func TestConstructs(t *testing.T) {
+	for name, tool := range constructs() {
+		t.Run(name, func(t *testing.T) { accepted(t, build(t, tool)) })
+	}
+}
+
+func constructs() map[string]*ir.Tool {
 	r, c, u, d, x := ir.Caps(ir.Read), ir.Caps(ir.Create), ir.Caps(ir.Update), ir.Caps(ir.Delete), ir.Caps(ir.Execute)
 	tool := func(rules ...ir.FSRule) *ir.Tool {
 		t := ir.NewTool("tool")
@@ -167,10 +209,13 @@ func TestConstructs(t *testing.T) {
 	localhost := ir.Host{Kind: ir.HostName, Name: ir.Localhost}
 	hosts.Net = []ir.NetRule{
 		{Host: ir.Host{Kind: ir.HostName, Name: "example.com"}, Scheme: "https", Allow: true},
-		{Host: ir.Host{Kind: ir.HostSuffix, Name: "example.com"}, Scheme: "http", Port: 8080, Path: []string{"v1"}, Allow: true},
+		{Host: ir.Host{Kind: ir.HostSuffix, Name: "example.com"}, Scheme: "http", Port: 8080, Path: []string{"v1"},
+			Allow: true},
 	}
 	addresses := tool(at("", r))
-	addresses.Net = []ir.NetRule{{Host: localhost, Port: 8080, Allow: true}, {Host: localhost, Port: 8081, Listen: true, Allow: true}}
+	addresses.Net = []ir.NetRule{
+		{Host: localhost, Port: 8080, Allow: true}, {Host: localhost, Port: 8081, Listen: true, Allow: true},
+	}
 	rest := tool(at("", r|x), at("bin", r|x))
 	rest.Env = []ir.EnvRule{{Name: "A_", Prefix: true, Read: true}, {Name: "A_KEY"}, {Name: "LD_PRELOAD", Read: true}}
 	rest.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: 1 << 30}, {Kind: ir.LimitOpenFiles, Value: 64}}
@@ -178,15 +223,15 @@ func TestConstructs(t *testing.T) {
 	listed.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git", AnyArgs: true, AllEnvs: true}}}
 	protected := sources()
 	protected.FS = append(protected.FS, at(".github/workflows", ir.All), at("src/.env", r, "a*"))
-	for name, tool := range map[string]*ir.Tool{
-		"sources": sources(), "protected": protected, "hosts": hosts, "addresses": addresses, "rest": rest, "listed": listed,
+	return map[string]*ir.Tool{
+		"sources": sources(), "protected": protected, "hosts": hosts, "addresses": addresses, "rest": rest,
+		"listed":         listed,
 		"exception":      tool(at("", ir.All), at("a/b", r)),
 		"nothing":        tool(),
+		"late names":     tool(at("", r|x), at("a", r)),
 		"only read":      tool(at("", r), at("secret", 0)),
 		"create":         tool(at("", r|c), at("a", r|c|d), at("b", u)),
 		"execute":        tool(at("", x), at("a", r|x|u)),
 		"late directory": tool(at("a", r|u|d), at("a/b", r|c|u), at("a/b/c", ir.All)),
-	} {
-		t.Run(name, func(t *testing.T) { accepted(t, build(t, tool)) })
 	}
 }

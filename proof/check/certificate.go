@@ -22,7 +22,7 @@ type Certificate struct {
 	Policy      string      `json:"policy_sha256"`   // as in the manifest
 	Manifest    string      `json:"manifest_sha256"` // of its text
 	Assumptions Assumptions `json:"assumptions"`
-	// Targets are representatives: places, hosts, names of variables and so on. Moves have two, with a blank between.
+	// Targets are representatives: places, hosts, names of variables and so on. Moves have two, with // between.
 	Targets []string `json:"targets"`
 	// Verdicts are sets of acts by their letters (Verdict.String).
 	Verdicts []string `json:"verdicts"`
@@ -82,9 +82,9 @@ type Part struct {
 	Classes []Class `json:"classes"`
 }
 
-// Class is a list of at least three numbers: of the policy's verdict in Verdicts, the text's in Answers, the explanation
-// in Reasons, which is -1 where both say the same, and of the targets in Targets: the representative, and all others
-// that the policy or the text mentions of this class.
+// Class is a list of at least three numbers: of the policy's verdict in Verdicts, the text's in Answers, the
+// explanation in Reasons, which is -1 where both say the same, and of the targets in Targets: the representative, and
+// all others that the policy or the text mentions of this class.
 type Class []int
 
 // Claim is what the certificate says of one artifact.

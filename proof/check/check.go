@@ -27,6 +27,26 @@ type Tool struct {
 	Artifacts map[string]string // hashes by the name of the file
 	Ledger    []Row
 	policy    *policyDoc // tools may have one alike
+	command   command    // its own, whatever the policy is
+}
+
+// command is what a tool runs.
+type command struct {
+	Program string   `json:"program"`
+	Args    []string `json:"args"`
+	Shell   bool     `json:"shell"`
+}
+
+func (c command) equal(o command) bool {
+	return c.Program == o.Program && c.Shell == o.Shell && slices.Equal(c.Args, o.Args)
+}
+
+// parseCommand reads a command, of which a policy also says where it was written.
+func parseCommand(text json.RawMessage) (c command, err error) {
+	if len(text) > 0 {
+		err = json.Unmarshal(text, &c)
+	}
+	return c, err
 }
 
 type manifestDoc struct {
@@ -54,8 +74,12 @@ type manifestDoc struct {
 	} `json:"tools"`
 }
 
-// strict reads JSON of which every field must be known.
+// strict reads JSON of which every field must be known, and be there once: two readers of a text must not see two
+// texts.
 func strict(text []byte, into any) error {
+	if err := once(json.NewDecoder(bytes.NewReader(text)), maxDepth); err != nil {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -65,6 +89,38 @@ func strict(text []byte, into any) error {
 		return errors.New("text follows the document")
 	}
 	return nil
+}
+
+// maxDepth is how deep values may be nested.
+const maxDepth = 100
+
+// once refuses a value with an object that has a member twice, in whatever case.
+func once(d *json.Decoder, depth int) error {
+	t, err := d.Token()
+	if depth == 0 {
+		return errors.New("found values that are nested too deep")
+	}
+	if err != nil || t != json.Delim('{') && t != json.Delim('[') {
+		return err
+	}
+	for seen := map[string]bool{}; d.More(); {
+		if t == json.Delim('{') {
+			name, err := d.Token()
+			if err != nil {
+				return err
+			}
+			key := strings.ToLower(fmt.Sprint(name))
+			if seen[key] {
+				return fmt.Errorf("found %q twice in an object", key)
+			}
+			seen[key] = true
+		}
+		if err := once(d, depth-1); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
 }
 
 func hash(data []byte) string {
@@ -107,13 +163,23 @@ func ReadManifest(text []byte) (*Manifest, error) {
 		if t.LedgerAs != "" {
 			out.Ledger = earlier[t.LedgerAs].Ledger
 		}
+		var identity struct{ Command json.RawMessage }
+		if len(t.Identity) > 0 {
+			if err := json.Unmarshal(t.Identity, &identity); err != nil {
+				return nil, err
+			}
+		}
 		switch like, known := earlier[t.PolicyAs]; {
 		case t.Policy != nil:
-			out.policy = t.Policy
+			out.policy, identity.Command = t.Policy, t.Policy.Command
 		case known:
 			out.policy = like.policy
 		default:
 			return nil, fmt.Errorf("the manifest has no policy of %s", t.Name)
+		}
+		var err error
+		if out.command, err = parseCommand(identity.Command); err != nil {
+			return nil, err
 		}
 		earlier[t.Name] = out
 		m.Tools = append(m.Tools, out)
@@ -149,9 +215,8 @@ func NewReader(a *Assumptions) *Reader { return &Reader{a, map[policyOn]*Policy{
 
 // Subject reads an artifact of which there is a model.
 func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
-	s := &Subject{
-		Tool: t, File: file, platform: models[file].Platform, known: map[string]bool{},
-	}
+	m, _ := modelOf(file)
+	s := &Subject{Tool: t, File: file, platform: m.Platform, known: map[string]bool{}}
 	on := policyOn{t.policy, s.platform}
 	var err error
 	if s.Policy = r.policies[on]; s.Policy == nil {
@@ -160,10 +225,13 @@ func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
 		}
 		r.policies[on] = s.Policy
 	}
-	if s.Text, err = models[file].Read(text, s.Policy); err != nil {
+	if s.Text, err = m.Read(text, s.Policy); err != nil {
 		return nil, err
 	}
 	for _, at := range slices.Concat(s.Policy.Mentions(Files), s.Text.Mentions(Files)) {
+		if !canonical(at) {
+			return nil, fmt.Errorf("found the place %q, which no policy spells so", at)
+		}
 		for _, up := range prefixes(at) {
 			s.known[up] = true
 		}
@@ -171,8 +239,8 @@ func (r *Reader) Subject(t *Tool, file string, text []byte) (*Subject, error) {
 	return s, nil
 }
 
-// Like is the same for two subjects to which all the same applies, and empty where that is not known: tools may have the
-// policy, the ledger, and all of the text alike that decides.
+// Like is the same for two subjects to which all the same applies, and empty where that is not known: tools may have
+// the policy, the ledger, and all of the text alike that decides.
 func (s *Subject) Like() string {
 	t, ok := s.Text.(interface{ Key() string })
 	if !ok || len(s.Tool.Ledger) == 0 {
@@ -198,9 +266,9 @@ func (p *Policy) Mentions(k Kind) (out []string) {
 
 // Targets lists questions that together stand for all: on all questions of a class both verdicts are those on some
 // target. Between what policy and text mention both are constant: of each place that either mentions, the place is
-// asked about, a name in it that neither mentions, and a name below. Where patterns of names are in effect, so is a name
-// for each set of patterns that a name can match, and each pair of such names: the deepest name that a pattern matches
-// decides, and a protected name counts wherever on the way it is.
+// asked about, a name in it that neither mentions, and a name below. Where patterns of names are in effect, so is a
+// name for each set of patterns that a name can match, and each pair of such names: the deepest name that a pattern
+// matches decides, and a protected name counts wherever on the way it is.
 func (s *Subject) Targets() ([]Question, error) {
 	var out []Question
 	seen := map[string]bool{}
@@ -235,7 +303,7 @@ func (s *Subject) Targets() ([]Question, error) {
 		if len(names) == 1 {
 			continue
 		}
-		key := fmt.Sprint(s.Policy.walk(at), s.Policy.active(at), s.Text.Answer(first), len(s.Text.Mentions(Names)) > 0 && len(at) > 0)
+		key := fmt.Sprint(s.Policy.walk(at), s.Policy.active(at), s.Text.Answer(first))
 		if len(s.Text.Mentions(Names)) > 0 {
 			key += at
 		}

@@ -10,10 +10,10 @@ import (
 // landlockModel is the model of Linux: landlock(7), and the supervisor behind seccomp.
 var landlockModel = Model{
 	Platform: "linux",
-	Assumes: "a Landlock ruleset permits on a file what it grants on the file or a directory above, as each level of " +
-		"landlock(7) handles rights; a seccomp filter fails or hands over the listed calls; the loader grants rights on " +
-		"the entries that a directory has at the start, and what is named exists then; a supervisor decides the calls " +
-		"that it judges by the policy, and other calls are the kernel's",
+	Assumes: "a Landlock ruleset permits on a file what it grants on the file or a directory above, as each level " +
+		"of landlock(7) handles rights; a seccomp filter fails or hands over the listed calls; the loader grants " +
+		"rights on the entries that a directory has at the start, and what is named exists then; a supervisor " +
+		"decides the calls that it judges by the policy, and other calls are the kernel's",
 	Read: readLandlock,
 }
 
@@ -94,12 +94,35 @@ type calls struct {
 	To   int `json:"to_abi"`
 }
 
-// landlockRights are the rights on files, in the order of their bits. fileRights reach files, the others directories.
-var landlockRights = []string{"execute", "write_file", "read_file", "read_dir", "remove_dir", "remove_file", "make_char",
+// landlockRights are the rights on files, in the order of their bits.
+var landlockRights = []string{
+	"execute", "write_file", "read_file", "read_dir", "remove_dir", "remove_file", "make_char",
 	"make_dir", "make_reg", "make_sock", "make_fifo", "make_block", "make_sym", "refer", "truncate", "ioctl_dev",
-	"resolve_unix"}
+	"resolve_unix",
+}
 
-var fileRights = rightsOf("execute", "write_file", "read_file", "truncate", "ioctl_dev", "resolve_unix")
+// The rights as bits, in the same order.
+const (
+	mayExecute uint32 = 1 << iota
+	mayWriteFile
+	mayReadFile
+	mayReadDir
+	mayRemoveDir
+	mayRemoveFile
+	_ // make_char
+	mayMakeDir
+	mayMakeReg
+	mayMakeSock
+	mayMakeFifo
+	_ // make_block
+	mayMakeSym
+	mayRefer
+	mayTruncate
+	mayIoctlDev
+	mayResolveUnix
+	fileRights = mayExecute | mayWriteFile | mayReadFile | mayTruncate | mayIoctlDev | mayResolveUnix
+	allRights  = 1<<17 - 1
+)
 
 func rightsOf(names ...string) (out uint32) {
 	for _, n := range names {
@@ -115,19 +138,19 @@ var needed = []struct {
 	act      Verdict
 	on, from uint32
 }{
-	{Read, rightsOf("read_file"), 0},
-	{List, rightsOf("read_dir"), 0},
-	{Write, rightsOf("write_file"), 0},
-	{Truncate, rightsOf("truncate"), 0},
-	{Create, 0, rightsOf("make_reg")},
-	{Fill, 0, rightsOf("make_reg", "write_file")},
-	{Mkdir, 0, rightsOf("make_dir")},
-	{Symlink, 0, rightsOf("make_sym")},
-	{Fifo, 0, rightsOf("make_fifo")},
-	{Socket, 0, rightsOf("make_sock")},
-	{Delete, 0, rightsOf("remove_file")},
-	{Rmdir, 0, rightsOf("remove_dir")},
-	{Execute, rightsOf("execute", "read_file"), 0},
+	{Read, mayReadFile, 0},
+	{List, mayReadDir, 0},
+	{Write, mayWriteFile, 0},
+	{Truncate, mayTruncate, 0},
+	{Create, 0, mayMakeReg},
+	{Fill, 0, mayMakeReg | mayWriteFile},
+	{Mkdir, 0, mayMakeDir},
+	{Symlink, 0, mayMakeSym},
+	{Fifo, 0, mayMakeFifo},
+	{Socket, 0, mayMakeSock},
+	{Delete, 0, mayRemoveFile},
+	{Rmdir, 0, mayRemoveDir},
+	{Execute, mayExecute | mayReadFile, 0},
 }
 
 // landlockText is a text in force at its levels.
@@ -155,7 +178,9 @@ func readLandlock(text []byte, p *Policy) (Text, error) {
 	if err := strict(text, &t.doc); err != nil {
 		return nil, err
 	}
-	t.launch = launch{env: t.doc.Environment, private: t.doc.Home != "", limits: t.doc.Limits, listed: t.doc.Programs != nil}
+	t.launch = launch{
+		env: t.doc.Environment, private: t.doc.Home != "", limits: t.doc.Limits, listed: t.doc.Programs != nil,
+	}
 	for _, c := range t.doc.Programs {
 		t.launch.programs = append(t.launch.programs, c.Name)
 	}
@@ -211,7 +236,7 @@ func (t *landlockText) level(abi int, handled uint32, supervised bool) landlockL
 	opens, starts := all(traps, false, openCalls...), all(traps, false, "execve", "execveat")
 	if l.own = opens; supervised && opens {
 		l.judge(s.Judges.Reads, Read|List)
-		l.judge(s.Judges.Updates && all(traps, false, "truncate"), Write|Truncate)
+		l.judge(s.Judges.Updates && all(traps, false, "truncate"), Write|Truncate|Fill)
 		l.judge(s.Judges.Names && all(traps, false, nameCalls...), names)
 	}
 	l.moves = supervised && s.Judges.Names && all(traps, false, moveCalls...)
@@ -227,7 +252,7 @@ func (t *landlockText) level(abi int, handled uint32, supervised bool) landlockL
 	if !all(l.filter, false, "connect") && l.judged&Dial == 0 {
 		l.free |= Dial
 	}
-	if handled&rightsOf("truncate") == 0 && l.judged&Truncate == 0 && all(l.filter, true, "truncate", "open", "openat") {
+	if handled&mayTruncate == 0 && l.judged&Truncate == 0 && all(l.filter, true, "truncate", "open", "openat") {
 		l.failed |= Truncate
 	}
 	return l
@@ -235,8 +260,8 @@ func (t *landlockText) level(abi int, handled uint32, supervised bool) landlockL
 
 // alike reports whether two levels answer alike.
 func (l *landlockLevel) alike(o landlockLevel) bool {
-	return l.Alone == o.Alone && l.handled == o.handled && l.judged == o.judged && l.free == o.free && l.failed == o.failed &&
-		l.own == o.own && l.moves == o.moves && len(l.filter) == len(o.filter)
+	return l.Alone == o.Alone && l.handled == o.handled && l.judged == o.judged && l.free == o.free &&
+		l.failed == o.failed && l.own == o.own && l.moves == o.moves && len(l.filter) == len(o.filter)
 }
 
 func (l *landlockLevel) judge(is bool, acts Verdict) {
@@ -250,13 +275,15 @@ const names = Create | Fill | Mkdir | Symlink | Fifo | Socket | Delete | Rmdir
 // The calls by which acts are done that Landlock does not see, or that a supervisor must see: all that a kernel of
 // November 2026 has.
 var (
-	openCalls     = []string{"open", "openat", "openat2", "creat"}
-	nameCalls     = []string{"mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir"}
+	openCalls = []string{"open", "openat", "openat2", "creat"}
+	nameCalls = []string{
+		"mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir",
+	}
 	moveCalls     = []string{"rename", "renameat", "renameat2", "link", "linkat"}
 	metadataCalls = []string{
-		"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat",
-		"futimesat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr",
-		"removexattrat", "file_setattr", "ioctl",
+		"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes",
+		"utimensat", "futimesat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr",
+		"lremovexattr", "fremovexattr", "removexattrat", "file_setattr", "ioctl",
 	}
 )
 
@@ -272,6 +299,15 @@ func all(list []calls, sometimes bool, names ...string) bool {
 func (t *landlockText) Platform() string { return "linux" }
 func (t *landlockText) Acts() Verdict    { return 1<<acts - 1 }
 func (t *landlockText) Needs() []Row     { return t.doc.Needs }
+
+// Starts are the tool and the command that the text starts, and the gaps that it has the loader accept.
+func (t *landlockText) Starts() (tool string, c command, accept []string) {
+	c, err := parseCommand(t.doc.Command)
+	if err != nil {
+		return "", c, nil
+	}
+	return t.doc.Tool, c, t.doc.Accept
+}
 
 // Key is all of the text that decides: the rest says what is started, and what it is told.
 func (t *landlockText) Key() string {
@@ -401,19 +437,19 @@ func (t *landlockText) moves(src, dst string) []Verdict {
 		}
 		grants := t.grants[t.with(l)]
 		on, in, into := t.rights(grants, src, src), t.rights(grants, from, from), t.rights(grants, to, to)
-		has := func(rights uint32, names ...string) bool { return rightsOf(names...)&l.handled&^rights == 0 }
+		has := func(rights, want uint32) bool { return want&l.handled&^rights == 0 }
 		across := func(matters uint32) bool {
-			return from == to || l.handled&rightsOf("refer") != 0 && has(in&into, "refer") && into&^on&l.handled&matters == 0
+			return from == to || l.handled&mayRefer != 0 && has(in&into, mayRefer) && into&^on&l.handled&matters == 0
 		}
-		file, dir := across(fileRights), across(1<<len(landlockRights)-1)
+		file, dir := across(fileRights), across(allRights)
 		for _, m := range []struct {
 			is  bool
 			act Verdict
 		}{
-			{file && has(in, "remove_file") && has(into, "make_reg"), RenameFile},
-			{file && has(in, "remove_file") && has(into, "make_reg", "remove_file"), ReplaceFile},
-			{dir && has(in, "remove_dir") && has(into, "make_dir"), RenameDir},
-			{file && has(into, "make_reg") && !all(l.filter, false, "link", "linkat"), Link},
+			{file && has(in, mayRemoveFile) && has(into, mayMakeReg), RenameFile},
+			{file && has(in, mayRemoveFile) && has(into, mayMakeReg|mayRemoveFile), ReplaceFile},
+			{dir && has(in, mayRemoveDir) && has(into, mayMakeDir), RenameDir},
+			{file && has(into, mayMakeReg) && !all(l.filter, false, "link", "linkat"), Link},
 		} {
 			if m.is {
 				out[i] |= m.act

@@ -79,7 +79,9 @@ func (l *launch) forwards(name string) bool {
 		}
 	}
 	own := slices.Contains(ownVariables[0], key(name)) || l.private && slices.Contains(ownVariables[1], key(name))
-	loads := slices.ContainsFunc(loaderPrefixes, func(p string) bool { return strings.HasPrefix(strings.ToUpper(name), p) })
+	loads := slices.ContainsFunc(loaderPrefixes, func(p string) bool {
+		return strings.HasPrefix(strings.ToUpper(name), p)
+	})
 	switch {
 	case length > len(name):
 		return l.env[by].Read
@@ -143,10 +145,21 @@ func parseEndpoint(text string) (e endpoint) {
 	return e
 }
 
-var defaultPorts = map[string]uint16{"http": 80, "ws": 80, "https": 443, "wss": 443, "ftp": 21}
+func defaultPort(scheme string) uint16 {
+	switch scheme {
+	case "http", "ws":
+		return 80
+	case "https", "wss":
+		return 443
+	case "ftp":
+		return 21
+	default:
+		return 0
+	}
+}
 
-// endpoints are targets that policies tell apart: for each rule what it is about, more of its path, another port, another
-// scheme, and another host.
+// endpoints are targets that policies tell apart: for each rule what it is about, more of its path, another port,
+// another scheme, and another host.
 func (p *Policy) endpoints() (out []string) {
 	add := func(e endpoint) { out = append(out, e.String()) }
 	add(endpoint{scheme: "https", host: "x.invalid", port: 443})
@@ -166,12 +179,13 @@ func (p *Policy) endpoints() (out []string) {
 		for _, scheme := range append(schemes, "tcp") {
 			port := r.Port
 			if port == 0 {
-				port = defaultPorts[scheme]
+				port = defaultPort(scheme)
 			}
 			for _, e := range []endpoint{
 				{scheme: scheme, host: host, port: port, path: r.Path}, {scheme: scheme, host: host, port: port},
 				{scheme: scheme, host: host, port: port, path: append(slices.Clone(r.Path), "x")},
-				{scheme: scheme, host: host, port: 9, path: r.Path}, {scheme: scheme, host: "x-" + host, port: port, path: r.Path},
+				{scheme: scheme, host: host, port: 9, path: r.Path},
+				{scheme: scheme, host: "x-" + host, port: port, path: r.Path},
 			} {
 				if _, err := netip.ParseAddr(host); err != nil || !strings.HasPrefix(e.host, "x-") {
 					add(e)
@@ -214,8 +228,7 @@ func (p *Policy) fits(r *netRule, e endpoint) int {
 	case wild && !isAddr && strings.HasSuffix(e.host, "."+suffix):
 		host = len(suffix) << 8
 	case r.Host == "*" && e.listen:
-	case r.Host == "*" && e.host != "localhost" && !(isAddr && (addr.IsPrivate() || addr.IsLoopback() ||
-		addr.IsLinkLocalUnicast() || addr.IsLinkLocalMulticast() || addr.IsInterfaceLocalMulticast() || addr.IsUnspecified())):
+	case r.Host == "*" && e.host != "localhost" && !(isAddr && private(addr)):
 	default:
 		return -1
 	}
@@ -230,7 +243,7 @@ func (p *Policy) fits(r *netRule, e endpoint) int {
 	}
 	port, n := r.Port, len(r.Path)
 	if port == 0 {
-		port = defaultPorts[e.scheme]
+		port = defaultPort(e.scheme)
 	} else {
 		n++
 	}
@@ -243,6 +256,12 @@ func (p *Policy) fits(r *netRule, e endpoint) int {
 		return -1
 	}
 	return host + n
+}
+
+// private reports whether only a rule that names an address is about it.
+func private(a netip.Addr) bool {
+	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() ||
+		a.IsInterfaceLocalMulticast() || a.IsUnspecified()
 }
 
 // plain reports whether a rule is about all connections to an address, whatever is said on them.

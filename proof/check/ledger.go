@@ -64,8 +64,11 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 			d := difference{acts: acts | acts<<Late}
 			id := rule(q.Target, g.acts)
 			for _, aspect := range g.aspects {
-				if d.cells = append(d.cells, cell{"fs", id, aspect}); aspect == "program" {
-					d.cells[len(d.cells)-1] = cell{"commands", "default", aspect}
+				switch {
+				case aspect == "program":
+					d.cells = append(d.cells, cell{"commands", "default", aspect})
+				case aspect != "move" || s.Policy.nodes[q.Target].pinned:
+					d.cells = append(d.cells, cell{"fs", id, aspect})
 				}
 			}
 			if s.known[q.Target] {
@@ -82,7 +85,8 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 			d.excused = d.acts // they may be other file systems
 		}
 		for _, aspect := range []string{"move", "create", "update", "delete"} {
-			act := fileGroups[slices.IndexFunc(fileGroups, func(g group) bool { return slices.Contains(g.aspects, aspect) })].acts
+			is := slices.IndexFunc(fileGroups, func(g group) bool { return slices.Contains(g.aspects, aspect) })
+			act := fileGroups[is].acts
 			for _, at := range []string{q.Target, q.To} {
 				d.cells = append(d.cells, cell{"fs", rule(at, act), aspect})
 			}
@@ -115,7 +119,9 @@ type difference struct {
 
 // Explain lists the rows of the ledger that state how the text's answers differ from the policy's verdict. Rule is the
 // rule that decides about acts at a place. The error names a difference that no row states.
-func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule func(place string, act Verdict) string) ([]Reason, error) {
+func (s *Subject) Explain(
+	q Question, policy Verdict, answers []Verdict, rule func(place string, act Verdict) string,
+) ([]Reason, error) {
 	if !slices.ContainsFunc(answers, func(a Verdict) bool { return a != policy }) {
 		return nil, nil
 	}
@@ -136,7 +142,7 @@ func (s *Subject) Explain(q Question, policy Verdict, answers []Verdict, rule fu
 			for _, acts := range []Verdict{more, less} {
 				c := slices.IndexFunc(d.cells, func(c cell) bool {
 					r := s.row(c, l)
-					return r != nil && (acts == more && s.permits(r, l) || acts == less && withholds(r, l))
+					return r != nil && (acts == more && r.permits(c.aspect, l) || acts == less && r.refuses(l))
 				})
 				if acts == 0 || c >= 0 && slices.ContainsFunc(out, s.reason(d.cells[c], l).equal) {
 					continue
@@ -162,21 +168,23 @@ func (s *Subject) reason(c cell, l Level) Reason {
 	return Reason{c.resource, c.rule, c.aspect, r.From, r.To, r.Is, r.Causes}
 }
 
-// withholds reports whether a row says that less is permitted, by itself or beside what it says more of.
-func withholds(r *Row, l Level) bool {
-	return r.Is == "stricter" || r.Is == "weaker" && len(r.Causes) > 1 || r.Is != "exact" && l.Alone
-}
-
-// permits reports whether a row says that more may be permitted than the policy does.
-func (s *Subject) permits(r *Row, l Level) bool {
+// permits reports whether a row says that more may be permitted than the policy does. Where a supervisor holds a cell, a
+// text alone permits less, but for what means without names and modes cannot hold: moves, modes, and protected names.
+func (r *Row) permits(aspect string, l Level) bool {
 	switch r.Is {
 	case "weaker", "advisory", "none":
 		return true
 	case "supervised":
-		return l.Alone && r.Gap != ""
+		return l.Alone && r.Gap != "" && (aspect == "move" || aspect == "metadata" || r.Gap == "fs.protected")
 	default:
 		return false
 	}
+}
+
+// refuses reports whether a row says that less may be permitted than the policy does, by itself or beside what it says
+// more of: any but an exact row of a system that has no supervisor.
+func (r *Row) refuses(l Level) bool {
+	return r.Is == "stricter" || r.Is == "weaker" && len(r.Causes) > 1 || l.Alone && r.Is != "exact"
 }
 
 // row is the row of a cell, nil where the ledger has none for all of the level.
@@ -189,13 +197,14 @@ func (s *Subject) row(c cell, l Level) *Row {
 	return nil
 }
 
-// Unmet are the rows of the ledger that a loader must meet or have accepted, and that the text does not list among its
-// needs. A text without such a list has none.
-func (s *Subject) Unmet() (out []Row) {
+// Unmet are the rows of the ledger that a loader must meet or have accepted and that the text does not list among its
+// needs, and the needs that are no such rows. A text without such a list has neither.
+func (s *Subject) Unmet() (unmet, idle []Row) {
 	needs := s.Text.Needs()
 	if needs == nil {
-		return nil
+		return nil, nil
 	}
+	idle = slices.Clone(needs)
 	for _, r := range s.Tool.Ledger {
 		open := r.Is == "supervised" && r.Gap != "" || slices.Contains([]string{"weaker", "advisory", "none"}, r.Is)
 		if r.Platform != s.platform || !open || r.To == 0 && r.Platform == "linux" {
@@ -205,9 +214,11 @@ func (s *Subject) Unmet() (out []Row) {
 			return n.Resource == r.Resource && n.From == r.From && n.To == r.To && n.Is == r.Is && n.Gap == r.Gap &&
 				slices.Equal(n.Rules, r.Rules) && slices.Equal(n.Aspects, r.Aspects) && slices.Equal(n.Causes, r.Causes)
 		}
-		if !slices.ContainsFunc(needs, like) {
-			out = append(out, r)
+		if i := slices.IndexFunc(idle, like); i >= 0 {
+			idle = slices.Delete(idle, i, i+1)
+		} else {
+			unmet = append(unmet, r)
 		}
 	}
-	return out
+	return unmet, idle
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Moves are the moves that the policy permits: both ends need their capabilities, no name moves that leads to a rule, and
-// nothing that is moved may be used for more at its new place.
+// Moves are the moves that the policy permits: both ends need their capabilities, no name moves that leads to a rule,
+// and nothing that is moved may be used for more at its new place.
 func (p *Policy) Moves(src, dst string) Verdict {
 	from, to := p.walk(src), p.walk(dst)
 	at := func(s spot, place string) caps {
@@ -50,8 +50,8 @@ func (p *Policy) Moves(src, dst string) Verdict {
 	return out
 }
 
-// gains reports whether anything in a directory could be used for more after a move, or would be protected there and can
-// be made here.
+// gains reports whether anything in a directory could be used for more after a move, or would be protected there and
+// can be made here.
 func (p *Policy) gains(src, dst string, matters caps) bool {
 	if root(dst) == workspace {
 		for _, g := range p.guards {
@@ -105,8 +105,8 @@ func (p *Policy) guardBelow(parts []string, place string) uint64 {
 	return states &^ (1 << len(parts))
 }
 
-// moves are moves that stand for all: between any two names of which policy and text think otherwise, and for each place
-// that either mentions from and to a name beside it. In has a name in each place, and near the name beside each.
+// moves are moves that stand for all: between any two names of which policy and text think otherwise, and for each
+// place that either mentions from and to a name beside it. In has a name in each place, and near the name beside each.
 func (s *Subject) moves(places []string, in []Question, near map[string]string) (out []Question) {
 	if s.Text.Answer(Question{Moves, child(workspace, "a"), child(workspace, "b")}) == nil {
 		return nil // the model knows no moves

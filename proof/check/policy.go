@@ -2,6 +2,8 @@ package check
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -56,14 +58,30 @@ var capWords = []string{"read", "create", "update", "delete", "execute"}
 
 // actCaps are the acts that a capability permits, by its number.
 var actCaps = [...]Verdict{
-	Read | List, Create | Fill | Mkdir | Symlink | Fifo | Socket, Write | Truncate | Metadata | Dial, Delete | Rmdir, Execute,
+	Read | List, Create | Fill | Mkdir | Symlink | Fifo | Socket, Write | Truncate | Metadata | Dial, Delete | Rmdir,
+	Execute,
 }
 
-func parseCaps(words []string) (out caps) {
+func parseCaps(words []string) (out caps, err error) {
 	for _, w := range words {
-		out |= 1 << slices.Index(capWords, w)
+		i := slices.Index(capWords, w)
+		if i < 0 {
+			return 0, fmt.Errorf("found the unknown capability %q", w)
+		}
+		out |= 1 << i
 	}
-	return out
+	return out, nil
+}
+
+// canonical reports whether a place is spelled as policies spell it, so that no two spellings are the same place.
+func canonical(place string) bool {
+	in, rooted := strings.CutPrefix(place, root(place))
+	if root(place) != system && in != "" {
+		in, rooted = strings.CutPrefix(in, "/")
+	}
+	return rooted && (in == "" || !slices.ContainsFunc(strings.Split(in, "/"), func(name string) bool {
+		return name == "" || name == "." || name == ".."
+	}))
 }
 
 // policyDoc is a policy as manifests write it. What has no meaning for the questions is not looked at.
@@ -105,7 +123,7 @@ type policyDoc struct {
 	Limits      []limit         `json:"limits"`
 	Constraints json.RawMessage `json:"constraints"`
 	Tests       json.RawMessage `json:"tests"`
-	Accept      json.RawMessage `json:"accept"`
+	Accept      []acceptance    `json:"accept"`
 	Removed     json.RawMessage `json:"removed"`
 }
 
@@ -163,6 +181,11 @@ type commandRule struct {
 	Origin  json.RawMessage `json:"origin"`
 }
 
+type acceptance struct {
+	Name   string          `json:"name"`
+	Origin json.RawMessage `json:"origin"`
+}
+
 type limit struct {
 	Kind   string          `json:"kind"`
 	Value  uint64          `json:"value"`
@@ -211,15 +234,20 @@ func prefixes(place string) []string {
 func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error) {
 	p := &Policy{
 		doc: doc, platform: platform, linux: platform == "linux", paths: map[string]int{}, named: map[string][]int{},
-		protected: map[string]bool{}, writes: map[string]bool{}, nodes: map[string]nodeKind{}, matchers: map[string]pattern{},
-		links: map[string]bool{}, names: map[string][]string{}, spots: map[string]spot{},
+		protected: map[string]bool{}, writes: map[string]bool{}, nodes: map[string]nodeKind{},
+		matchers: map[string]pattern{},
+		links:    map[string]bool{}, names: map[string][]string{}, spots: map[string]spot{},
 	}
 	list, err := a.base(doc.Base, doc.BaseVersion, platform)
 	if err != nil {
 		return nil, err
 	}
 	for _, b := range list {
-		p.add(rule{id: "base", at: b.Path, caps: parseCaps(b.Caps)})
+		caps, err := parseCaps(b.Caps)
+		if err != nil {
+			return nil, err
+		}
+		p.add(rule{id: "base", at: b.Path, caps: caps})
 	}
 	if doc.Home != "real" {
 		p.add(rule{id: "home", at: home, caps: capAll})
@@ -227,13 +255,17 @@ func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error)
 	p.add(rule{id: "tmp", at: temp, caps: capAll})
 	for i, r := range doc.FS.Rules {
 		id := "fs[" + itoa(i) + "]"
-		p.add(rule{id, r.At, r.Names, parseCaps(r.Caps), r.External && r.At != root(r.At)})
+		caps, err := parseCaps(r.Caps)
+		if err != nil {
+			return nil, err
+		}
+		p.add(rule{id, r.At, r.Names, caps, r.External && r.At != root(r.At)})
 		if name, ok := strings.CutPrefix(root(r.At), "${external:"); ok && r.External && !direct(name[:len(name)-1]) {
 			link := child(workspace, name[:len(name)-1])
 			if _, known := p.paths[link]; len(r.Names) == 0 || !known {
 				on := rule{id: id, at: link, fixed: true}
 				if len(r.Names) == 0 {
-					on.caps = parseCaps(r.Caps)
+					on.caps = caps
 				}
 				p.add(on)
 			}
@@ -248,7 +280,11 @@ func newPolicy(doc *policyDoc, a *Assumptions, platform string) (*Policy, error)
 		if err != nil {
 			return nil, err
 		}
-		p.protect(slices.Concat(listed, doc.Protected.More))
+		all := slices.Concat(listed, doc.Protected.More)
+		if slices.ContainsFunc(all, func(l ProtectedPath) bool { return strings.Count(l.Path, "/") > 60 }) {
+			return nil, errors.New("a protected path has too many parts")
+		}
+		p.protect(all)
 	}
 	if doc.Commands != nil {
 		for _, c := range doc.Commands.Rules {
@@ -322,7 +358,7 @@ func (p *Policy) protect(list []ProtectedPath) {
 		switch {
 		case l.Open && s.guarded:
 			p.protected[at] = false
-		case !l.Open && !(s.path < 0 && !p.writes[root(at)]) && (p.capsOf(s.path)&capWrite != 0 && !s.guarded || p.writes[root(at)]):
+		case !l.Open && (p.writes[root(at)] || p.capsOf(s.path)&capWrite != 0 && !s.guarded):
 			p.protected[at] = true
 		default:
 			continue
@@ -493,7 +529,8 @@ func (p *Policy) Files(place string) Verdict {
 			out |= acts
 		}
 	}
-	if c := p.doc.Commands; c != nil && !slices.ContainsFunc(c.Rules, func(r commandRule) bool { return r.File == place }) {
+	listed := func(r commandRule) bool { return r.File == place }
+	if c := p.doc.Commands; c != nil && !slices.ContainsFunc(c.Rules, listed) {
 		out &^= Execute
 	}
 	if k := p.nodes[place]; k.pinned {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A profile is a text of the macOS sandbox, as far as it is about files, programs and connections. What else such a
@@ -262,7 +264,10 @@ func (p *profile) filter(f form, params map[string]string) (sbFilter, bool, erro
 		if err != nil || !ok || host != "*" && host != "localhost" || strings.Contains(port, ":") {
 			return bad("is no * or localhost with a port")
 		}
-		e := endpoint{listen: f.head() == "local", scheme: "tcp", host: strings.Replace(host, "*", "192.0.2.1", 1), port: 9}
+		e := endpoint{listen: f.head() == "local", scheme: "tcp", host: host, port: 9}
+		if host == "*" {
+			e.host = "192.0.2.1"
+		}
 		if n, err := strconv.ParseUint(port, 10, 16); err == nil {
 			e.port = uint16(n)
 		}
@@ -386,12 +391,27 @@ var (
 	sbPart  = regexp.MustCompile(`^(?:\[\^/\]\*?|\[\^?[^\[\]^\\]+\]|\\[^A-Za-z0-9/]|[^\\.\[\]()*+?|^${}/])`)
 )
 
+// oneCase reports whether a set or a character stands for a letter in one case: file systems do not tell cases apart.
+func oneCase(part string) bool {
+	other := func(r rune) rune {
+		if unicode.IsLower(r) {
+			return unicode.ToUpper(r)
+		}
+		return unicode.ToLower(r)
+	}
+	return strings.ContainsFunc(part, func(r rune) bool {
+		return r < utf8.RuneSelf && unicode.IsLetter(r) && !strings.ContainsRune(part, other(r))
+	})
+}
+
 // readChoice spells the alternatives at the beginning of an expression as patterns of names, and returns what is left.
 func readChoice(s string) (globs []string, left string) {
 	runs := []string{""}
 	for {
 		part, inner := sbPart.FindString(s), []string(nil)
 		switch {
+		case part != "" && part[0] != '\\' && oneCase(part):
+			return nil, s
 		case part != "":
 			s = s[len(part):]
 			inner = []string{map[string]string{"[^/]*": "*", "[^/]": "?"}[part]}

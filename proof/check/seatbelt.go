@@ -14,11 +14,12 @@ const Odd Verdict = 1 << 63
 // seatbeltModel is the model of seatbelt.sb.
 var seatbeltModel = Model{
 	Platform: "darwin",
-	Assumes: "macOS judges an operation on a file by its path without links; of the rules with a filter that name " +
-		"the operation the last match decides; open, mkdir, unlink, rename, link, clonefile, chmod and execve ask for " +
-		"the operations that docs/platforms/macos.md lists, rename without asking about a file that it replaces; what " +
-		"the list frame of the checker says beside them reaches nothing that a policy is about; the proxy of the run " +
-		"holds the rules about hosts, and the loader those about variables and limits",
+	Assumes: "macOS judges an operation on a file by its path without links; of the rules with a filter that " +
+		"name the operation the last match decides; open, mkdir, unlink, rename, link, clonefile, chmod and " +
+		"execve ask for the operations that docs/platforms/macos.md lists, rename without asking about a " +
+		"file that it replaces; what the list frame of the checker says beside them reaches nothing that a " +
+		"policy is about; the proxy of the run holds the rules about hosts, and the loader those about " +
+		"variables and limits",
 	Read: readSeatbelt,
 }
 
@@ -204,7 +205,7 @@ func (s *profileText) moves(from, to string) Verdict {
 	return v
 }
 
-// reaches says whether a connection or a listener is possible: by a filter, or through the proxy, which asks the policy.
+// reaches says whether a connection or a listener is possible: by a filter, or by the proxy, which asks the policy.
 func (s *profileText) reaches(e endpoint) Verdict {
 	host := e.host
 	if addr := strings.Trim(host, "[]"); addr == "127.0.0.1" || addr == "::1" {

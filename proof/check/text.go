@@ -81,9 +81,9 @@ type Text interface {
 	Acts() Verdict
 	// Needs are the rows that its loader must meet or have accepted, nil where the text has no such list.
 	Needs() []Row
-	// Mentions lists what the text says something of its own about: for Files the places, in the spelling of
-	// policies, at which its answers may differ from those at the directory around, for Names patterns of names, for
-	// Hosts, Variables, Programs and Limits targets. Between what the policy and the text mention, answers are constant.
+	// Mentions lists what the text says something of its own about: for Files the places, in the spelling of policies,
+	// at which its answers may differ from those at the directory around, for Names patterns of names, for Hosts,
+	// Variables, Programs and Limits targets. Between what the policy and the text mention, answers are constant.
 	Mentions(k Kind) []string
 	// Answer returns a verdict for each level.
 	Answer(q Question) []Verdict
@@ -101,10 +101,22 @@ type Model struct {
 
 // Modelled returns the system of an artifact, and what is assumed about it; false where there is no model.
 func Modelled(file string) (platform, assumes string, ok bool) {
-	m, ok := models[file]
+	m, ok := modelOf(file)
 	return m.Platform, m.Assumes, ok
 }
 
-// models are the models by the name of the artifact's file.
-var models = map[string]Model{"landlock.json": landlockModel, "seatbelt.sb": seatbeltModel,
-	"winjob.json": winjobModel}
+// modelOf is the model of an artifact by the name of its file.
+func modelOf(file string) (Model, bool) {
+	switch file {
+	case "context.json":
+		return contextModel, true
+	case "landlock.json":
+		return landlockModel, true
+	case "seatbelt.sb":
+		return seatbeltModel, true
+	case "winjob.json":
+		return winjobModel, true
+	default:
+		return Model{}, false
+	}
+}

@@ -74,7 +74,7 @@ func (x target) judge(tool *ir.Tool, edit func([]byte) []byte) (*judge, error) {
 	if edit != nil {
 		out.Data = edit(out.Data)
 	}
-	j.text, err = Models[x.File()].Read(out.Data, nil)
+	j.text, err = ReadText(x.File(), out.Data)
 	return j, err
 }
 

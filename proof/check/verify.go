@@ -35,8 +35,8 @@ func (p Problem) String() string {
 // String is the report of a certificate without problems.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d artifacts of %d tools mean their policies: %d questions in %d classes\n", r.Texts, r.Tools, r.Asked,
-		r.Classes)
+	fmt.Fprintf(&b, "%d artifacts of %d tools mean their policies: %d questions in %d classes\n", r.Texts, r.Tools,
+		r.Asked, r.Classes)
 	for _, a := range r.Assumed {
 		fmt.Fprintf(&b, "assumed: %s\n", a)
 	}
@@ -116,7 +116,7 @@ func CheckText(manifest, text []byte, read func(tool, file string) ([]byte, erro
 		for _, file := range slices.Sorted(maps.Keys(t.Artifacts)) {
 			claim, claimed := claims[[2]string{t.Name, file}]
 			delete(claims, [2]string{t.Name, file})
-			_, modelled := models[file]
+			_, modelled := modelOf(file)
 			switch {
 			case claimed && modelled:
 				data, err := read(t.Name, file)
@@ -134,7 +134,9 @@ func CheckText(manifest, text []byte, read func(tool, file string) ([]byte, erro
 	for key := range claims {
 		refuse("the manifest has no %s/%s that could be certified", key[0], key[1])
 	}
-	slices.SortStableFunc(r.Problems, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.File, b.File)) })
+	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.File, b.File))
+	})
 	return r, nil
 }
 
@@ -143,17 +145,17 @@ func (r *Report) assume(a *Assumptions) {
 	r.Assumptions = *a
 	for _, file := range slices.Sorted(maps.Keys(a.Models)) {
 		r.Assumed = append(r.Assumed, file+": "+a.Models[file])
-		if a.Models[file] != models[file].Assumes {
+		if m, _ := modelOf(file); a.Models[file] != m.Assumes {
 			r.Problems = append(r.Problems, Problem{What: "the certificate assumes another model of " + file})
 		}
 	}
 	for _, b := range a.Bases {
-		r.Assumed = append(r.Assumed, fmt.Sprintf("base %s, version %d, on %s: %d places, %s", b.Name, b.Version, b.Platform,
-			len(b.Places), digest(b.Places)))
+		r.Assumed = append(r.Assumed, fmt.Sprintf("base %s, version %d, on %s: %d places, %s", b.Name, b.Version,
+			b.Platform, len(b.Places), digest(b.Places)))
 	}
 	if a.ProtectedVersion > 0 {
-		r.Assumed = append(r.Assumed, fmt.Sprintf("protected paths, version %d: %d, %s", a.ProtectedVersion, len(a.Protected),
-			digest(a.Protected)))
+		r.Assumed = append(r.Assumed, fmt.Sprintf("protected paths, version %d: %d, %s", a.ProtectedVersion,
+			len(a.Protected), digest(a.Protected)))
 	}
 	for _, file := range a.Unread {
 		r.Assumed = append(r.Assumed, file+": not certified")
@@ -197,15 +199,33 @@ func (v *verifier) claim(t *Tool, claim Claim, text []byte) {
 		v.refuse(t, claim.File, "the certificate has other levels than the text")
 		return
 	}
+	if t, ok := s.Text.(interface {
+		Starts() (string, command, []string)
+	}); ok {
+		tool, command, accept := t.Starts()
+		if tool != s.Tool.Name || !command.equal(s.Tool.command) {
+			v.refuse(s.Tool, claim.File, "the text starts another tool or command")
+		}
+		for _, gap := range accept {
+			if !slices.ContainsFunc(s.Policy.doc.Accept, func(a acceptance) bool { return a.Name == gap }) {
+				v.refuse(s.Tool, claim.File, "the text accepts %s, and the policy does not", gap)
+			}
+		}
+	}
 	like := s.Like()
 	if a, known := v.accepted[like]; known && like != "" && slices.Equal(a.Parts, claim.Parts) {
 		v.Classes, v.Asked = v.Classes+a.classes, v.Asked+a.asked
 		return
 	}
 	before := accepted{claim, v.Classes, v.Asked}
-	for _, r := range s.Unmet() {
+	unmet, idle := s.Unmet()
+	for _, r := range unmet {
 		v.refuse(t, claim.File, "the text does not list among its needs that %s of %s is %s at levels %d to %d",
 			strings.Join(r.Aspects, ", "), strings.Join(r.Rules, ", "), r.Is, r.From, r.To)
+	}
+	for _, r := range idle {
+		v.refuse(t, claim.File, "the text needs what the ledger does not say: that %s of %s is %s",
+			strings.Join(r.Aspects, ", "), strings.Join(r.Rules, ", "), r.Is)
 	}
 	questions, err := s.Targets()
 	if err != nil {
@@ -238,7 +258,7 @@ func (v *verifier) claim(t *Tool, claim Claim, text []byte) {
 // Key is the kind and the target of a question, as the certificate spells both.
 func (q Question) Key() string {
 	if q.Kind == Moves {
-		return string(q.Kind) + " " + q.Target + " " + q.To
+		return string(q.Kind) + " " + q.Target + " // " + q.To // no place has two slashes
 	}
 	return string(q.Kind) + " " + q.Target
 }
@@ -247,7 +267,8 @@ func (q Question) Key() string {
 // sense any more.
 func (v *verifier) class(s *Subject, k Kind, class Class, open map[string]Question) bool {
 	c := v.c
-	if len(class) < 4 || !in(class[0], c.Verdicts) || !in(class[1], c.Answers) || class[2] < -1 || class[2] >= len(c.Reasons) {
+	if len(class) < 4 || !in(class[0], c.Verdicts) || !in(class[1], c.Answers) ||
+		class[2] != -1 && !in(class[2], c.Reasons) {
 		v.refuse(s.Tool, s.File, "a class is not one: %v", class)
 		return false
 	}
@@ -271,12 +292,12 @@ func (v *verifier) class(s *Subject, k Kind, class Class, open map[string]Questi
 		if is := policy.Text(k); is != c.Verdicts[class[0]] {
 			wrong = fmt.Sprintf("the policy permits %q there, not %q", is, c.Verdicts[class[0]])
 		}
+		stated := c.Answers[class[1]]
+		if len(stated) != len(answers) || slices.ContainsFunc(stated, func(i int) bool { return !in(i, c.Verdicts) }) {
+			stated, answers, wrong = nil, nil, "the text has other levels"
+		}
 		for j, a := range answers {
-			if j >= len(c.Answers[class[1]]) || len(answers) != len(c.Answers[class[1]]) || !in(c.Answers[class[1]][j], c.Verdicts) {
-				wrong = "the text has other levels"
-				break
-			}
-			if is, said := a.Text(k), c.Verdicts[c.Answers[class[1]][j]]; is != said {
+			if is, said := a.Text(k), c.Verdicts[stated[j]]; is != said {
 				l := s.Text.Levels()[j]
 				wrong = cmp.Or(wrong, fmt.Sprintf("the text permits %q there at level %d, not %q", is, l.From, said))
 			}

@@ -14,12 +14,13 @@ import (
 // winjobModel is the model of winjob.json.
 var winjobModel = Model{
 	Platform: "windows",
-	Assumes: "tier 0 holds no file, connection or program; at tier 1 an AppContainer reaches a file as far as the list " +
-		"of the file grants its package rights, its user has every right, lists are inherited as their flags say, and " +
-		"the entries for all packages let it read and execute where the text has no list; the loader gives each object " +
-		"the list that the text has for it, names of patterns among them, and keeps it from being renamed or removed; a " +
-		"file that the tool makes is open to it; what refuse stands for exists at the start; no connection gets out of " +
-		"an AppContainer without capabilities; the loader holds variables and limits",
+	Assumes: "tier 0 holds no file, connection or program; at tier 1 an AppContainer reaches a file as far as " +
+		"the list of the file grants its package rights, its user has every right, lists are inherited as " +
+		"their flags say, and the entries for all packages let it read and execute where the text has no " +
+		"list; the loader gives each object the list that the text has for it, names of patterns among " +
+		"them, and keeps it from being renamed or removed; a file that the tool makes is open to it; what " +
+		"refuse stands for exists at the start; no connection gets out of an AppContainer without " +
+		"capabilities; the loader holds variables and limits",
 	Read: readWinjob,
 }
 
@@ -114,6 +115,12 @@ var winFrame = []string{
 		`"FILE_SHARE_WRITE"],"dwFlagsAndAttributes":["FILE_FLAG_BACKUP_SEMANTICS","FILE_FLAG_OPEN_REPARSE_POINT"]}`,
 }
 
+// winFlags are the flags of jobs that a text may have, first that it must have.
+var winFlags = []string{
+	"JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE", "JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION",
+	"JOB_OBJECT_LIMIT_ACTIVE_PROCESS", "JOB_OBJECT_LIMIT_JOB_MEMORY", "JOB_OBJECT_LIMIT_JOB_TIME",
+}
+
 // winRights are the rights of winnt.h that may be granted: not those to change a list or owner, nor FILE_DELETE_CHILD.
 var winRights = map[string]uint32{
 	"FILE_READ_DATA": 1, "FILE_WRITE_DATA": 2, "FILE_ADD_FILE": 2, "FILE_APPEND_DATA": 4, "FILE_ADD_SUBDIRECTORY": 4,
@@ -168,7 +175,8 @@ func readWinjob(text []byte, _ *Policy) (Text, error) {
 	const zero, one = "command console environment jobObject limits procThreadAttributes token variables",
 		" appContainer fileAccess network programs"
 	switch flags := d.Job.Limits.Basic.Flags; {
-	case d.Format != "accessc/windows-job-spec" || d.Version != 2 || d.Tier != 1 || d.Console != "own" || d.Build < 17763:
+	case d.Format != "accessc/windows-job-spec" || d.Version != 2 || d.Tier != 1 || d.Console != "own" ||
+		d.Build < 17763:
 		return nil, fmt.Errorf("the text is of another format, tier, console or build")
 	case len(d.Tiers) != 2 || strings.Join(d.Tiers[0].Applies, " ") != zero || d.Tiers[0].Boundary ||
 		" "+strings.Join(d.Tiers[0].Leaves, " ") != one || strings.Join(d.Tiers[1].Applies, " ") != zero+one ||
@@ -180,9 +188,8 @@ func readWinjob(text []byte, _ *Policy) (Text, error) {
 		return nil, fmt.Errorf("the network is not closed")
 	case !slices.Equal(d.Files.Strip, []string{"S-1-15-2-1", "S-1-15-2-2"}):
 		return nil, fmt.Errorf("entries for all packages stay on the listed objects")
-	case !slices.Contains(flags, "JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE") || slices.ContainsFunc(flags, func(f string) bool {
-		return !slices.Contains([]string{"KILL_ON_JOB_CLOSE", "DIE_ON_UNHANDLED_EXCEPTION", "ACTIVE_PROCESS", "JOB_MEMORY",
-			"JOB_TIME"}, strings.TrimPrefix(f, "JOB_OBJECT_LIMIT_"))
+	case !slices.Contains(flags, winFlags[0]) || slices.ContainsFunc(flags, func(f string) bool {
+		return !slices.Contains(winFlags, f)
 	}):
 		return nil, fmt.Errorf("the job outlives its loader, or can be left")
 	}
@@ -223,7 +230,7 @@ func (t *winText) read() error {
 		for _, a := range g.Directory {
 			m, err := mask(a.Mask)
 			if err != nil || a.Type != "ACCESS_ALLOWED_ACE_TYPE" {
-				return fmt.Errorf("the word %s: %s, %w", word, a.Type, err)
+				return fmt.Errorf("the word %s: %s, %v", word, a.Type, err)
 			}
 			has := func(flag string) uint32 {
 				if slices.Contains(a.Flags, flag) {
@@ -252,7 +259,7 @@ func (t *winText) read() error {
 		_, twice := t.entries[e.Path]
 		if err != nil || twice || e.DACL != "protected" && e.DACL != "grant" || len(e.Names) > 0 ||
 			!slices.Contains([]string{"create", "skip", "refuse"}, e.Absent) {
-			return fmt.Errorf("the list of %s is not understood or stands twice: %w", e.Path, err)
+			return fmt.Errorf("the list of %s is not understood or stands twice: %v", e.Path, err)
 		}
 		t.entries[e.Path] = e
 		for _, up := range prefixes(e.Path) {
@@ -262,7 +269,7 @@ func (t *winText) read() error {
 	for _, e := range t.doc.Files.Patterns {
 		e, err := spell(e)
 		if err != nil || e.DACL != "" || e.Absent != "" {
-			return fmt.Errorf("the names in %s are not understood: %w", e.Path, err)
+			return fmt.Errorf("the names in %s are not understood: %v", e.Path, err)
 		}
 		e.DACL = "protected"
 		t.patterns = append(t.patterns, e)

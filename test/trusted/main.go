@@ -1,6 +1,6 @@
-// Command trusted prints what has to be trusted while accessc-exec starts and supervises a tool on Linux: packages, lines
-// and bytes, with the egress proxy and without. It fails if the lines of this module are more than tolerated (percent)
-// above the committed figures.
+// Command trusted prints what has to be trusted while accessc-exec starts and supervises a tool on Linux: packages,
+// lines and bytes, with the egress proxy and without; and the same of accessc-check, which checks certificates. It fails
+// if the lines of this module are more than tolerated (percent) above the committed figures.
 //
 //	go run ./test/trusted            print and compare
 //	go run ./test/trusted -update    commit to the figures of today
@@ -19,14 +19,19 @@ import (
 
 const (
 	module    = "github.com/accessc/accessc"
-	program   = "./cmd/accessc-exec"
 	figures   = "test/trusted/lines"
 	tolerated = 2
 )
 
-// base is what one form of the program is made of.
+// forms are the programs by the name of their figure, with the tags that they are built with.
+var forms = []struct{ name, program, tags string }{
+	{"egress", "accessc-exec", ""}, {"noegress", "accessc-exec", "accessc_noegress"},
+	{"certificates", "accessc-check", ""},
+}
+
+// base is what one form of a program is made of.
 type base struct {
-	tags                  string
+	name, program         string
 	packages, own, others int   // others are packages of other modules
 	lines                 int   // of this module that are code: neither blank nor a comment
 	bytes                 int64 // of the binary, without symbols
@@ -48,14 +53,14 @@ func run(update bool) error {
 	}
 	var failed error
 	var now strings.Builder
-	for _, tags := range []string{"", "accessc_noegress"} {
-		b, err := measure(tags)
+	for _, f := range forms {
+		b, err := measure(f.name, f.program, f.tags)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("accessc-exec %-16s %6d lines of %d packages of ours, %d of other modules, %d of Go, %d bytes\n",
-			b.tags, b.lines, b.own, b.others, b.packages-b.own-b.others, b.bytes)
-		fmt.Fprintf(&now, "%s %d\n", b.tags, b.lines)
+		fmt.Printf("%-13s %-12s %6d lines of %d packages of ours, %d of other modules, %d of Go, %d bytes\n",
+			b.program, b.name, b.lines, b.own, b.others, b.packages-b.own-b.others, b.bytes)
+		fmt.Fprintf(&now, "%s %d\n", b.name, b.lines)
 		if !update {
 			failed = errors.Join(failed, compare(string(committed), b))
 		}
@@ -69,27 +74,26 @@ func run(update bool) error {
 // compare returns an error if there are more lines than the committed figure lets there be.
 func compare(committed string, b base) error {
 	for line := range strings.Lines(committed) {
-		var tags string
+		var name string
 		var lines int
-		if _, err := fmt.Sscanf(line, "%s %d\n", &tags, &lines); err != nil {
+		if _, err := fmt.Sscanf(line, "%s %d\n", &name, &lines); err != nil {
 			return fmt.Errorf("%s: %q: %w", figures, line, err)
 		}
-		if tags == b.tags && b.lines*100 <= lines*(100+tolerated) {
+		if name == b.name && b.lines*100 <= lines*(100+tolerated) {
 			return nil
 		}
-		if tags == b.tags {
-			return fmt.Errorf("accessc-exec (%s) has %d lines of ours, and %d were committed: more than %d %% above. Take "+
-				"something out, or say why in a commit with: go run ./test/trusted -update", b.tags, b.lines, lines, tolerated)
+		if name == b.name {
+			return fmt.Errorf("%s (%s) has %d lines of ours, and %d were committed: more than %d %% above. Take "+
+				"something out, or say why in a commit with: go run ./test/trusted -update", b.program, b.name, b.lines,
+				lines, tolerated)
 		}
 	}
-	return fmt.Errorf("%s has no figure for %s", figures, b.tags)
+	return fmt.Errorf("%s has no figure for %s", figures, b.name)
 }
 
-func measure(tags string) (base, error) {
-	b := base{tags: "egress"}
-	if tags != "" {
-		b.tags = "noegress"
-	}
+func measure(name, program, tags string) (base, error) {
+	b := base{name: name, program: program}
+	program = "./cmd/" + program
 	out, err := command("list", "-tags="+tags, "-deps", "-f",
 		`{{.ImportPath}},{{.Standard}},{{.Dir}}{{range .GoFiles}},{{.}}{{end}}`, program)
 	if err != nil {
@@ -117,7 +121,7 @@ func measure(tags string) (base, error) {
 		return b, err
 	}
 	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "accessc-exec")
+	file := filepath.Join(dir, "program")
 	if _, err := command("build", "-tags="+tags, "-trimpath", "-ldflags=-s -w", "-o", file, program); err != nil {
 		return b, err
 	}
