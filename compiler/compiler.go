@@ -62,6 +62,8 @@ type Result struct {
 	Program *ir.Program
 	// Rulesets are nil when an error stopped the run, or is in one of them.
 	Rulesets []*ruleset.Set
+	// Agents are the types of subagents, by name. Those that the layers do not list have the policy of their parent.
+	Agents   map[string]Agent
 	Findings diag.List // sorted by place
 	// Files are the texts of the files that were read, for quoting lines of them.
 	Files source.Files
@@ -138,6 +140,7 @@ func Compile(opts Options) (*Result, error) {
 			res.Program.Tools = append(res.Program.Tools, t)
 		}
 	}
+	res.Agents = c.agents(set.Layers)
 	res.Rulesets = ruleGatherer{c}.rulesets(set.Layers)
 	c.finishBindings()
 	res.Report(c.findings...)

@@ -19,7 +19,9 @@ import (
 
 // rootKeys are the keys of a layer, toolKeys the keys of a tool that accessc reads.
 var (
-	rootKeys = []string{"accessc", "conversation", "extends", "layers", "members", "rulesets", ir.ServersTable, "tools"}
+	rootKeys = []string{
+		"accessc", agentsTable, "conversation", "extends", "layers", "members", "rulesets", ir.ServersTable, "tools",
+	}
 	toolKeys = []string{"access", "command", "constraints", "enable", "risk", "run", "source"}
 )
 

@@ -147,7 +147,7 @@ func (c *hookRunCmd) answer(g *globals, a *hook.Agent) (*hook.Event, hook.Answer
 	ans := p.counted(a, e, a.Settle(e, p.Answer(a, e)))
 	entry := relay.Entry{
 		Event: relay.EventCall, Method: e.Name, ID: hook.JSON(e.ID), Tool: e.Call.Tool, Session: e.Session,
-		Verdict: ans.Outcome.String(), Reason: ans.Reason, Asked: ans.Asked,
+		Verdict: ans.Outcome.String(), Reason: ans.Reason, Asked: ans.Asked, Agent: e.Agent, AgentID: e.AgentID,
 	}
 	if err := log.Add(entry); err != nil {
 		return e, hook.Answer{}, err

@@ -23,7 +23,8 @@ type hookPolicy struct {
 // policy compiles the policy of the directory in which an agent was started.
 // See decision D146.
 func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
-	j, res, err := seat.Policies{Config: g.asking().config(), Tool: c.Tool, Ruleset: c.Ruleset}.Judge(e.Project)
+	policies := seat.Policies{Config: g.asking().config(), Tool: c.Tool, Ruleset: c.Ruleset, Agent: e.Agent}
+	j, res, err := policies.Judge(e.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +68,8 @@ func (c *hookRunCmd) wrap(g *globals, j *action.Judge) (*hook.Wrap, error) {
 	}
 	root := j.Files.Roots.Workspace
 	words := slices.Concat([]string{self, "-C", root}, g.config().Words(), []string{"exec", "--command", "--no-prompt"})
-	if c.Tool != "" {
-		words = append(words, "--tool", c.Tool)
+	if !j.OnlyRefuses {
+		words = append(words, "--tool", j.Files.View.Tool.Name)
 	}
 	w := &hook.Wrap{Start: words, Shell: j.Shell()}
 	if start.Observes {

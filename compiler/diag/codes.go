@@ -95,6 +95,7 @@ const (
 	BroadRule       Code = "ACC093"
 	AboveMaximum    Code = "ACC094"
 	BadMaximum      Code = "ACC095"
+	AboveParent     Code = "ACC096"
 )
 
 type entry struct {
@@ -187,6 +188,7 @@ func registry() map[Code]entry {
 			IdleRule:        {Warning, "a rule never wins"},
 			BroadRule:       {Warning, "a rule names a program that runs others"},
 			AboveMaximum:    {Error, "a tool is permitted more than the maximum of this machine"},
+			AboveParent:     {Error, "a subagent is permitted more than its parent"},
 			BadMaximum:      {Error, "the maximum of this machine cannot be read"},
 			BadApprovals:    {Warning, "the approval store cannot be used and counts as empty"},
 		}

@@ -27,7 +27,14 @@ type config struct {
 	Conversation *conversation     `json:"conversation,omitempty"`
 	Servers      map[string]server `json:"servers,omitempty" jsonschema_description:"MCP servers by name; accessc mcp starts them."`
 
+	Agents map[string]agent `json:"agents,omitempty" jsonschema_description:"Types of subagents by name. Those that are not listed have the policy of their parent."`
+
 	Rulesets map[string]rules `json:"rulesets,omitempty" jsonschema_description:"Rules by which accessc decide answers for an agent's operations, by name."`
+}
+
+type agent struct {
+	Tool   string `json:"tool" jsonschema_description:"The tool whose policy judges what such a subagent does."`
+	Parent string `json:"parent,omitempty" jsonschema_description:"The tool of the agent that starts it, which must permit all of that."`
 }
 
 type rules struct {

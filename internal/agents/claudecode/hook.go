@@ -19,7 +19,7 @@ var hooks = hook.Agent{
 // has failed is told of by an event of its own.
 var HookForm = hook.Form{
 	Event: "hook_event_name", Session: "session_id", Dir: "cwd", ID: "tool_use_id", Tool: "tool_name",
-	Input: "tool_input",
+	Input: "tool_input", Agent: "agent_type", AgentID: "agent_id",
 	Stages: map[string]hook.Stage{"PreToolUse": hook.Before, "PostToolUse": hook.After,
 		"PostToolUseFailure": hook.After},
 }

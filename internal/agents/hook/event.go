@@ -35,6 +35,8 @@ type Event struct {
 	Stage Stage
 	// Session and ID are the agent's names of the conversation and of the call; ID may be empty.
 	Session, ID string
+	// Agent and AgentID are the type of the subagent that makes the call and its name, empty for none.
+	Agent, AgentID string
 	// Dir is the absolute directory in which the call is made, Project the one that the agent was
 	// started in. The agent may change Dir, and so does not choose the policy by it.
 	// See decision D146.
@@ -146,7 +148,9 @@ func object(text []byte, what string) (strictjson.Value, error) {
 // Form is where the agents that follow Claude Code's form have the parts of an event.
 type Form struct {
 	Event, Session, Dir, ID, Tool, Input string
-	Stages                               map[string]Stage
+	// Agent and AgentID are empty for an agent that names no subagents.
+	Agent, AgentID string
+	Stages         map[string]Stage
 }
 
 // With is the form of an agent that names its events otherwise.
@@ -157,11 +161,23 @@ func (f Form) With(stages map[string]Stage) Form {
 
 // Read reads an event of the form, without its call. It returns the other members, too.
 func (f Form) Read(v strictjson.Value) (*Event, map[string]strictjson.Value, error) {
-	m, err := jsonrpc.Members(v, f.Event, f.Session, f.Dir, f.ID, f.Tool, f.Input)
+	names := []string{f.Event, f.Session, f.Dir, f.ID, f.Tool, f.Input}
+	if f.Agent != "" {
+		names = append(names, f.Agent, f.AgentID)
+	}
+	m, err := jsonrpc.Members(v, names...)
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, name := range []string{f.Agent, f.AgentID} {
+		if t := m[name].Type; name != "" && t != strictjson.String && t != strictjson.Null {
+			return nil, nil, fmt.Errorf("the event has a %s that is no string", name)
+		}
+	}
 	e := &Event{Name: m[f.Event].Str, Session: m[f.Session].Str, ID: m[f.ID].Str, Dir: m[f.Dir].Str}
+	if f.Agent != "" {
+		e.Agent, e.AgentID = m[f.Agent].Str, m[f.AgentID].Str
+	}
 	if e.Stage = f.Stages[e.Name]; e.Stage == 0 {
 		return nil, nil, fmt.Errorf("%q is no event that asks about a tool", e.Name)
 	}

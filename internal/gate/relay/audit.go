@@ -48,6 +48,9 @@ type Entry struct {
 	Method  string          `json:"method,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Session string          `json:"session,omitempty"`
+	// Agent and AgentID are the type of the subagent that makes a call, and its name.
+	Agent   string `json:"agent,omitempty"`
+	AgentID string `json:"agent_id,omitempty"`
 	// Verdict is "allow", "deny" or "ask", Reason its sentence, Asked the refused text.
 	Verdict string `json:"verdict,omitempty"`
 	Reason  string `json:"reason,omitempty"`

@@ -75,6 +75,8 @@ func Session(res *hostfacts.Result, id string) (*invocations.Session, error) {
 type Policies struct {
 	Config        config.Flags
 	Tool, Ruleset string
+	// Agent is the type of a subagent of the agent that Tool is about, empty for none.
+	Agent string
 }
 
 // For returns the judge of an agent's actions in a directory.
@@ -93,6 +95,13 @@ func (p Policies) Judge(dir string) (*action.Judge, *hostfacts.Result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	sub, err := res.Subagent(p.Agent, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	if sub != nil {
+		t = sub
+	}
 	rules, err := p.chosen(res)
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +109,7 @@ func (p Policies) Judge(dir string) (*action.Judge, *hostfacts.Result, error) {
 	facts := res.Facts(t)
 	j := newJudge(t, facts, dir, "", true)
 	out := NewActions(res, j, facts.Program, rules)
-	out.OnlyRefuses = p.Tool == ""
+	out.OnlyRefuses = p.Tool == "" && sub == nil
 	return out, res, nil
 }
 

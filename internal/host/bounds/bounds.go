@@ -151,6 +151,22 @@ func (b *Bounds) Above(t *ir.Tool, accept []string, targets map[string]string) [
 	return out
 }
 
+// Over returns what the policy of a child permits above that of its parent, on this host. targets are the places of the
+// external rules of both.
+func Over(parent, child *ir.Tool, r *resolve.Resolver, targets map[string]string, portable bool,
+	platforms []ir.Platform) []Excess {
+	b := &Bounds{Maximum: &Maximum{tables: []table{{path: parent.Name}}}, policies: []*ir.Tool{parent}, resolver: r,
+		portable: portable, targets: targets, platforms: platforms}
+	out := b.Above(child, nil, targets)
+	if main := slices.DeleteFunc(slices.Clone(out), aside); len(main) > 0 {
+		return main
+	}
+	return out
+}
+
+// aside reports whether another excess suffices for a reader.
+func aside(x Excess) bool { return x.Beside }
+
 // compared are the differences of a table and a policy.
 func (b *Bounds) compared(t table, most, is *ir.Tool) []compare.Difference {
 	if most == nil {
@@ -243,13 +259,12 @@ const few = 3
 // Findings words what a tool's policy has above the maximum. path is the tool's key in the configuration, and at its
 // place, for what no rule of it permits; both are empty for a tool that no layer names.
 func (b *Bounds) Findings(above []Excess, path string, at ir.Pos) (out diag.List) {
-	aside := func(x Excess) bool { return x.Beside }
 	if main := slices.DeleteFunc(slices.Clone(above), aside); len(main) > 0 {
 		above = main
 	}
 	for i, x := range above[:min(len(above), few)] {
 		d := diag.New(diag.AboveMaximum, at, 1)
-		d.Path, d.Label = path, "it may "+x.says()
+		d.Path, d.Label = path, "it may "+x.Says()
 		if at.File == "" {
 			d.At = x.At
 		}
@@ -274,8 +289,8 @@ func (b *Bounds) Findings(above []Excess, path string, at ir.Pos) (out diag.List
 	return out
 }
 
-// says describes the permission.
-func (x Excess) says() string {
+// Says describes the permission.
+func (x Excess) Says() string {
 	switch s := x.What + " " + x.Where; {
 	case x.Kind == compare.Bound && x.Limits[1] == 0:
 		return fmt.Sprintf("use any %s, and the maximum is %d", x.Where, x.Limits[0])

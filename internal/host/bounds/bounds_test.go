@@ -349,7 +349,7 @@ func TestWhatElse(t *testing.T) {
 	} {
 		said := ""
 		for _, x := range w.above(t, most, access) {
-			said += x.says() + "; "
+			said += x.Says() + "; "
 		}
 		if (says == "") != (said == "") || !strings.Contains(said, says) {
 			t.Errorf("%s: above by %q, expected %q", access, said, says)

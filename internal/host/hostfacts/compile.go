@@ -55,12 +55,13 @@ type Result struct {
 	// Tracked is true where the local layer was asked about and git has it.
 	Tracked bool
 
-	view     *hostview.View
-	resolved bool
-	home     string
-	base     map[ir.BaseName][]ir.FSRule
-	guarded  []ir.ProtectedPath
-	outside  []guardedPlace
+	view      *hostview.View
+	platforms []ir.Platform
+	resolved  bool
+	home      string
+	base      map[ir.BaseName][]ir.FSRule
+	guarded   []ir.ProtectedPath
+	outside   []guardedPlace
 	// owned are the directories of accessc's own files, nil before they were looked for.
 	owned []string
 	// repository is the workspace's, once it was looked for.
@@ -76,7 +77,8 @@ type Result struct {
 // are looked for, and its tests are run. The error is about the workspace root or the state
 // directory; everything about the configuration is a finding.
 func Compile(opts Options) (*Result, error) {
-	r := &Result{State: opts.State, resolved: opts.Resolve, home: opts.Layers.Home, view: opts.View}
+	r := &Result{State: opts.State, resolved: opts.Resolve, home: opts.Layers.Home, view: opts.View,
+		platforms: opts.Platforms}
 	opts.Host = opts.View
 	resolver, err := resolve.New(opts.Root, resolve.Through(opts.View))
 	if err != nil {
@@ -180,6 +182,7 @@ func (r *Result) check(opts Options) {
 	if opts.Places && !opts.Resolve {
 		findings.Add(r.led(opts)...)
 	}
+	findings.Add(r.contained()...)
 	if !r.Findings.Failed() && !opts.Untested {
 		for _, t := range r.Program.Tools {
 			for _, x := range r.Test(t) {
