@@ -45,7 +45,7 @@ func (s *Spec) judgeAll(t *ir.Tool, target backends.Target, may bool) (*Supervis
 		Gaps: []string{}, Judges: all.Judges, Paths: rules.supervisedPaths(target, all.Judges),
 		Replaces: []string{"network", "metadata", "links", "others", "openat2", "set-id"}, Connect: addresses(t.Net),
 		Egress: all.egress, Listen: all.listen,
-		Undo: t.Undo,
+		Undo:   t.Undo,
 		Filter: slices.Concat(underSupervisor, all.internet.filter(), []Block{newerMetadata}),
 		Traps:  all.list(),
 	}

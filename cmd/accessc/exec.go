@@ -31,7 +31,7 @@ type execCmd struct {
 	Report             string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
 	Trace              bool     `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
 	Ask                bool     `help:"Ask, while the tool runs, about refused operations that access.may covers. Linux, slower; accessc grants revokes."`
-	Undo               bool     `help:"Keep the originals of the files that the tool changes: accessc changes shows the changes, accessc undo takes them back. Linux."`
+	Undo               bool     `help:"Keep what the tool changes, for accessc changes and undo. Linux."`
 	Record             string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
 	Evidence           string   `placeholder:"FILE" help:"With --trace: write the operations that the tool used and was refused at its end, as accessc learn keeps them."`
 	evidenceFlags

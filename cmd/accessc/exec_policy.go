@@ -84,6 +84,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if c.keeps() {
 		c.keep(g, res, t, artifact, opts.View)
 	}
+	if t, err = c.keepsOriginals(req, t, facts); err != nil {
+		return err
+	}
 	if c.Ask {
 		return c.asks(g, req, t, facts, opts)
 	}
@@ -97,6 +100,21 @@ func (c *execCmd) traces(req *start.Request, t *ir.Tool, facts ir.Facts) error {
 	}
 	req.Trace = true
 	return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
+}
+
+// keepsOriginals has the originals of what the tool changes kept, if that is wanted. The artifact stays that of the
+// policy, which an attestation is about.
+func (c *execCmd) keepsOriginals(req *start.Request, t *ir.Tool, facts ir.Facts) (*ir.Tool, error) {
+	if !c.Undo {
+		return t, nil
+	}
+	own := *t
+	own.Undo = true
+	out, err := resolved.Compile(&own, facts)
+	if err == nil {
+		req.Spec, err = start.Parse(out.Files[start.Artifact])
+	}
+	return &own, err
 }
 
 // keeps reports whether the compilation is one that a later start of the tool may ask for: those
@@ -222,11 +240,10 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 		}
 		t = found
 	}
-	own := *t
-	own.Undo = own.Undo || c.Undo
 	if c.Command {
+		own := *t
 		own.Command = &ir.Command{Program: c.Tool}
+		t = &own
 	}
-	t = &own
 	return t, res.Facts(t), nil
 }

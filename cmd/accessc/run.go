@@ -24,7 +24,7 @@ type runCmd struct {
 	Report string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
 	evidenceFlags
 	Trace     bool     `help:"Show every refusal, also those that the kernel makes by itself. Slower."`
-	Undo      bool     `help:"Keep the originals of the files that it changes, for accessc changes and accessc undo. Linux."`
+	Undo      bool     `help:"Keep what it changes, for accessc changes and accessc undo. Linux."`
 	NoSummary bool     `help:"Print nothing about refusals after the end."`
 	NoPrompt  bool     `help:"Never prompt, as without a terminal."`
 	Print     bool     `help:"Print the policy of these flags as TOML, to keep in accessc.toml, and run nothing."`

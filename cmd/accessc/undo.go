@@ -23,13 +23,13 @@ type changesCmd struct {
 	All    bool     `help:"List every file in directories that the run has made."`
 	Patch  bool     `help:"Print the changes as a patch, which git apply takes."`
 	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
-	Words  []string `arg:"" optional:"" name:"run" help:"The run by its number, the latest by default, and paths of which to show the changes."`
+	Words  []string `arg:"" optional:"" name:"run" help:"The run's number, the latest by default, and paths."`
 }
 
 // Help implements kong's detailed help.
 func (changesCmd) Help() string {
-	return `A tool that ran under accessc exec --undo, or has undo = true, has left the originals of all that it changed. This
-command says what that was, as it was at the end of the run.
+	return `A tool that ran under accessc exec --undo has left the originals of all that it changed. This command says what
+that was, as it was at the end of the run.
 
   accessc changes                the changes of the latest run
   accessc changes --patch src    those below src, as a patch
@@ -40,18 +40,16 @@ command says what that was, as it was at the end of the run.
 // undoCmd is "accessc undo".
 type undoCmd struct {
 	Force bool     `help:"Also where others have changed the files since, or accessc was killed during the run."`
-	Words []string `arg:"" optional:"" name:"run" help:"The run by its number, the latest that was not undone by default, and paths if not all is to be undone."`
+	Words []string `arg:"" optional:"" name:"run" help:"The run's number, the latest by default, and paths."`
 }
 
 // Help implements kong's detailed help.
 func (undoCmd) Help() string {
-	return `Brings back the files that a run changed, as they were before: contents, names, modes, owners, times, attributes
-and links. It does all of that or nothing. Files that others have changed since are named, and then nothing is done
-without --force. An undo is a run itself: accessc undo with its number brings the changes again.
+	return `Brings back the files that a run changed, as they were before: contents, names, modes, owners, times, links and
+attributes. It does all of that or nothing. Files that others have changed since are named, and then nothing is
+done without --force. An undo is a run itself: accessc undo with its number brings the changes again.
 
   accessc undo                   the latest run
   accessc undo 3 src README.md   of run 3 what is below src, and README.md
-  accessc undo --force           also over later changes of others, which are kept by the undo
-
-What is kept, where, and what is not: docs/undo.md.`
+  accessc undo --force           also over later changes of others, which are kept by the undo`
 }

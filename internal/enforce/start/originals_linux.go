@@ -65,10 +65,12 @@ func (o *originals) end() {
 	n, err := o.keeper.End()
 	switch {
 	case err != nil:
-		_, _ = fmt.Fprintf(o.req.Messages, "accessc: the end of run %d was not noted, so accessc undo needs --force: %s\n",
+		_, _ = fmt.Fprintf(o.req.Messages,
+			"accessc: the end of run %d was not noted, so accessc undo needs --force: %s\n",
 			o.keeper.Number(), visible.Text(err.Error()))
 	case n > 0 && !o.req.Quiet:
-		_, _ = fmt.Fprintf(o.req.Messages, "accessc: run %d made %s: accessc changes shows them, accessc undo takes them back\n",
+		_, _ = fmt.Fprintf(o.req.Messages,
+			"accessc: run %d made %s: accessc changes shows them, accessc undo takes them back\n",
 			o.keeper.Number(), plural.Count(n, "change"))
 	}
 	o.keeper = nil

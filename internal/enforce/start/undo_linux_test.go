@@ -52,7 +52,8 @@ func pictured(top string) (out []string, err error) {
 		if names[st.Ino] == "" {
 			names[st.Ino] = p
 		}
-		line := fmt.Sprintf("%s %o %d:%d %d %d.%d as %s", p, st.Mode, st.Uid, st.Gid, st.Nlink, st.Mtim.Sec, st.Mtim.Nsec, names[st.Ino])
+		line := fmt.Sprintf("%s %o %d:%d %d %d.%d as %s", p, st.Mode, st.Uid, st.Gid, st.Nlink, st.Mtim.Sec,
+			st.Mtim.Nsec, names[st.Ino])
 		switch st.Mode & unix.S_IFMT {
 		case unix.S_IFREG:
 			data, err := os.ReadFile(p)
@@ -73,8 +74,8 @@ func pictured(top string) (out []string, err error) {
 	return out, err
 }
 
-// TestUndoOfSequences: after any sequence of a tool's calls under any policy, which the kernel and the supervisor answer,
-// an undo by the same user leaves the workspace as it was: names, types, contents, modes, owners, times and links.
+// TestUndoOfSequences: after any sequence of a tool's calls under any policy, which the kernel and the supervisor
+// answer, an undo by the same user leaves the workspace as it was: names, types, contents, modes, owners, times, links.
 func TestUndoOfSequences(t *testing.T) {
 	t.Parallel()
 	if !start.ThisHost().Supervises {
@@ -163,7 +164,8 @@ func undoOf(t *testing.T, dir string, who identity, seed uint64, run int, counts
 	}
 	now, err := pictured(filepath.Join(dir, inWorkspace))
 	if err == nil && !slices.Equal(now, before) {
-		err = fmt.Errorf("%s\n%s\nafter\n%s", strings.Join(now, "\n"), strings.Join(before, "\n"), strings.Join(after, "\n"))
+		err = fmt.Errorf("%s\n%s\nafter\n%s", strings.Join(now, "\n"), strings.Join(before, "\n"),
+			strings.Join(after, "\n"))
 	}
 	return true, err
 }

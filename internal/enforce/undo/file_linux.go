@@ -69,7 +69,8 @@ func describe(fd int) (*kept, error) {
 	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st); err != nil {
 		return nil, err
 	}
-	k := &kept{print: *printOf(&st), ATime: stamp(st.Atime), Links: st.Nlink, Dev: unix.Mkdev(st.Rdev_major, st.Rdev_minor)}
+	k := &kept{print: *printOf(&st), ATime: stamp(st.Atime), Links: st.Nlink,
+		Dev: unix.Mkdev(st.Rdev_major, st.Rdev_minor)}
 	var err error
 	if k.Mode&typeMask == typeLink {
 		buf := make([]byte, unix.PathMax)

@@ -146,7 +146,7 @@ type journal struct {
 }
 
 // ErrNone says that no run is kept that could be undone.
-var ErrNone = errors.New("no run is kept that could be undone: accessc exec --undo keeps the originals of what it changes")
+var ErrNone = errors.New("no run is kept that could be undone: accessc exec --undo keeps what it changes")
 
 var errJournal = errors.New("this is no journal of this version of accessc")
 

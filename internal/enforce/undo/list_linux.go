@@ -73,7 +73,8 @@ func (s Store) Changes(number int, paths []string) (*Changed, error) {
 		v.leave()
 	}
 	for _, c := range l.changes() {
-		if len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return within(c.Path, p) || within(c.To, p) }) {
+		asked := func(p string) bool { return within(c.Path, p) || within(c.To, p) }
+		if len(paths) == 0 || slices.ContainsFunc(paths, asked) {
 			out.List = append(out.List, c)
 		}
 	}

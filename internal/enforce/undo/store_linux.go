@@ -41,7 +41,8 @@ func (s Store) lock() (release func(), err error) {
 	if err := os.MkdirAll(string(s), 0o700); err != nil {
 		return nil, err
 	}
-	fd, err := unix.Open(filepath.Join(string(s), "lock"), unix.O_RDONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	const flags = unix.O_RDONLY | unix.O_CREAT | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Open(filepath.Join(string(s), "lock"), flags, 0o600)
 	if err != nil {
 		return nil, err
 	}

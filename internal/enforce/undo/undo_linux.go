@@ -98,7 +98,8 @@ func (s Store) carry(r Run, j *journal, p *plan, k *Keeper, v *visit) error {
 	if err != nil {
 		k.Close()
 		if back := k.run.takeBack(); back != nil {
-			return fmt.Errorf("%w; what it had done could not be taken back: %w; accessc undo tries that again", err, back)
+			return fmt.Errorf("%w; what it had done could not be taken back: %w; accessc undo tries that again", err,
+				back)
 		}
 		return fmt.Errorf("%w; nothing was changed", err)
 	}

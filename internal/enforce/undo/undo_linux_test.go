@@ -426,7 +426,8 @@ func TestLeadsNowhereElse(t *testing.T) {
 	done()
 	w.end(t)
 	outside := filepath.Join(filepath.Dir(w.dir), "outside")
-	if err := errors.Join(os.Mkdir(outside, 0o755), os.Remove(w.dir+"/src"), os.Symlink(outside, w.dir+"/src")); err != nil {
+	err := errors.Join(os.Mkdir(outside, 0o755), os.Remove(w.dir+"/src"), os.Symlink(outside, w.dir+"/src"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, force := range []bool{false, true} {
