@@ -19,7 +19,7 @@ import (
 // required are the members that OCSF 1.4.0 requires of each event, and of those of a class
 // (https://schema.ocsf.io/1.4.0/classes, attributes with the requirement "required").
 var required = map[float64][]string{
-	0: {"activity_id", "category_uid", "class_uid", "metadata", "severity_id", "time", "type_uid", "action_id", "disposition_id"},
+	0:            {"activity_id", "category_uid", "class_uid", "metadata", "severity_id", "time", "type_uid", "action_id", "disposition_id"},
 	fileActivity: {"actor", "device", "file"}, launch: {"actor", "device", "process"}, network: {"dst_endpoint"},
 	request: {"http_request", "dst_endpoint"}, lookup: {"query"}, lifecycle: {"app"},
 }
