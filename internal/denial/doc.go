@@ -7,5 +7,5 @@
 // recorded.
 //
 // The supervisor writes records; commands, seats and package allow read them (package recorded has the accesses of a
-// run). Every room above may call it.
+// run, package evidencelog the chained log of all that was judged). Every room above may call it.
 package denial

@@ -17,6 +17,7 @@ type chain struct {
 	counter *os.File
 	log     string
 	out     []byte
+	text    []byte // room for the counter
 	// serial is that of the run, last the hash of the last line that this chain has written.
 	serial int64
 	last   string
@@ -55,9 +56,11 @@ func (c *chain) held(change func(*Counter) error) error {
 		return err
 	}
 	defer c.lock(unix.LOCK_UN)
-	text := make([]byte, maxCounter)
-	n, _ := c.counter.ReadAt(text, 0)
-	now, err := parseCounter(text[:n])
+	if c.text == nil {
+		c.text = make([]byte, maxCounter)
+	}
+	n, _ := c.counter.ReadAt(c.text, 0)
+	now, err := parseCounter(c.text[:n])
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.counter.Name(), err)
 	}

@@ -327,3 +327,23 @@ func TestSpelling(t *testing.T) {
 		}
 	})
 }
+
+// BenchmarkOperation writes a granted read.
+func BenchmarkOperation(b *testing.B) {
+	dir := b.TempDir()
+	f, err := os.OpenFile(filepath.Join(dir, "log"), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := New(Options{File: f, Counter: CounterOf(dir, "log"), Tool: "t", Most: 1 << 40})
+	if err == nil {
+		err = l.Begin(Begin{})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Operation(read("a", true))
+	}
+}

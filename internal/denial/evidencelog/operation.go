@@ -71,7 +71,9 @@ func (o *Operation) texts() []*string {
 
 // encode writes texts that JSON cannot hold in base64: two names must not become one.
 func (o *Operation) encode() {
-	if !slices.ContainsFunc(o.texts(), func(s *string) bool { return !utf8.ValidString(*s) }) {
+	bad := func(s string) bool { return !utf8.ValidString(s) }
+	if !bad(o.Interpreter) && !bad(o.Program) && !bad(o.Subject) && !slices.ContainsFunc(o.Paths, bad) &&
+		!slices.ContainsFunc(o.Args, bad) && !slices.ContainsFunc(o.Segments, bad) {
 		return
 	}
 	o.Base64, o.Args, o.Segments = true, slices.Clone(o.Args), slices.Clone(o.Segments)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 	"unicode/utf8"
 
@@ -19,6 +20,9 @@ import (
 	"github.com/accessc/accessc/internal/text/visible"
 	"github.com/accessc/accessc/ir"
 )
+
+// logGarbage is the percentage at which a process collects that writes an evidence log: the heap has 16 MiB or less.
+const logGarbage = 400
 
 // openLog opens the evidence log of the run. The tool can change neither that nor its counter.
 func (o *outputs) openLog(ask *EvidenceLog) error {
@@ -68,6 +72,8 @@ func (o *outputs) openLog(ask *EvidenceLog) error {
 		return err
 	}
 	o.journal = l
+	// A line takes some objects, and a collection of the few others stops the threads that answer calls.
+	debug.SetGCPercent(logGarbage)
 	return nil
 }
 
