@@ -77,7 +77,11 @@ func readContext(text []byte, p *Policy) (Text, error) {
 	}
 	files, named := []contextRule{}, false
 	for _, r := range p.doc.FS.Rules {
-		c, caps := contextRule{Names: r.Names, External: r.External}, parseCaps(r.Caps)
+		c := contextRule{Names: r.Names, External: r.External}
+		caps, err := parseCaps(r.Caps)
+		if err != nil {
+			return nil, err
+		}
 		at := root(r.At)
 		c.Path = strings.TrimPrefix(strings.TrimPrefix(r.At, at), "/")
 		if name, ok := strings.CutPrefix(at, "${external:"); ok {

@@ -26,22 +26,27 @@ var seatbeltModel = Model{
 // A profileText is a profile with the document of its loader.
 type profileText struct {
 	*profile
-	needs  []Row
+	launchDoc
 	launch launch
 	policy *Policy
 }
 
 // launchDoc is what each text of a system has for its loader.
 type launchDoc struct {
-	Tool        string          `json:"tool"`
-	Command     json.RawMessage `json:"command"`
-	Workspace   string          `json:"workspace"`
-	Home        string          `json:"home"`
-	Environment []envRule       `json:"environment"`
-	Limits      []limit         `json:"limits"`
-	Needs       []Row           `json:"needs"`
-	Accept      []string        `json:"accept"`
-	Context     string          `json:"context"`
+	Tool        string    `json:"tool"`
+	Command     command   `json:"command"`
+	Workspace   string    `json:"workspace"`
+	Home        string    `json:"home"`
+	Environment []envRule `json:"environment"`
+	Limits      []limit   `json:"limits"`
+	Needs       []Row     `json:"needs"`
+	Accept      []string  `json:"accept"`
+	Context     string    `json:"context"`
+}
+
+// Starts is what the text has a loader start, and the gaps that it accepts.
+func (d *launchDoc) Starts() (tool string, c command, accept []string) {
+	return d.Tool, d.Command, d.Accept
 }
 
 func (d *launchDoc) launch() launch {
@@ -86,7 +91,7 @@ func readSeatbelt(text []byte, policy *Policy) (Text, error) {
 	if err := strict([]byte(p.loader), &loader); err != nil {
 		return nil, fmt.Errorf("the comments at the end: %w", err)
 	}
-	s.needs, s.launch = loader.Needs, loader.launch()
+	s.launchDoc, s.launch = loader.launchDoc, loader.launch()
 	s.launch.limits = slices.DeleteFunc(s.launch.limits, func(l limit) bool { // setrlimit(2) holds the others
 		return l.Kind == "memory" || l.Kind == "wall_time"
 	})
@@ -98,7 +103,7 @@ func (s *profileText) Levels() []Level  { return []Level{{}} }
 
 // Acts leaves out the making of a socket's name, which no profile permits: rows about sockets state it.
 func (s *profileText) Acts() Verdict { return (1<<acts - 1) &^ Socket }
-func (s *profileText) Needs() []Row  { return s.needs }
+func (s *profileText) Needs() []Row  { return s.launchDoc.Needs }
 
 func (s *profileText) Mentions(k Kind) []string {
 	switch k {

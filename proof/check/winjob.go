@@ -281,6 +281,9 @@ func (t *winText) Platform() string { return "windows" }
 func (t *winText) Levels() []Level  { return []Level{{From: 0, To: 0}, {From: 1, To: 1}} }
 func (t *winText) Needs() []Row     { return t.doc.Needs }
 
+// Starts is what the text has a loader start, and the gaps that it accepts.
+func (t *winText) Starts() (string, command, []string) { return t.doc.Starts() }
+
 // Acts leaves out what Windows does not have, and sockets, which may be closed whatever lists say.
 func (t *winText) Acts() Verdict { return (1<<acts - 1) &^ (Fifo | Socket | Dial) }
 
