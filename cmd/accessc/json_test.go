@@ -22,7 +22,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	for _, doc := range []any{
 		explain.Document{}, explain.ChangesDocument{}, explain.WhoDocument{}, explain.TestedDocument{}, explain.WideningDoc{}, explain.ParityDoc{},
-		asked.Reply{}, asked.Line{}, asked.DecideReply{}, asked.DecideLine{}, verifyDoc{}, approvalsDoc{}, homesDoc{}, doctorDoc{}, hookDoctorDoc{}, build.Document{}, fleet.Document{},
+		asked.Reply{}, asked.Line{}, asked.DecideReply{}, asked.DecideLine{}, verifyDoc{}, evidenceDoc{}, approvalsDoc{}, homesDoc{}, doctorDoc{}, hookDoctorDoc{}, build.Document{}, fleet.Document{},
 	} {
 		for _, name := range fields(reflect.TypeOf(doc), seen) {
 			if !strings.Contains(string(data), "`"+name+"`") {

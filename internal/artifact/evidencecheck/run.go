@@ -109,15 +109,18 @@ func (c *checker) begins(file, number int, l *evidencelog.Line, bad func(Kind, s
 	r := &run{name: l.Run, file: file, first: number, begin: b, next: 1, last: at}
 	c.runs[l.Run] = r
 	c.order = append(c.order, r)
-	r.report = RunReport{Run: l.Run, Tool: l.Tool, Policy: l.Policy, Begun: l.Time, Lines: 1, Seen: b.Seen}
+	r.report = RunReport{Run: l.Run, Tool: l.Tool, Policy: l.Policy, Begun: l.Time, Lines: 1}
 	r.report.Unseen = []string{}
-	if r.report.Seen == nil {
-		r.report.Seen = []string{}
-	}
+	r.report.Seen = []string{}
 	for _, class := range evidencelog.Classes {
-		if !slices.Contains(b.Seen, class) {
+		if slices.Contains(b.Seen, class) {
+			r.report.Seen = append(r.report.Seen, class)
+		} else {
 			r.report.Unseen = append(r.report.Unseen, class)
 		}
+	}
+	if len(r.report.Seen) != len(b.Seen) {
+		bad(Run, "names a class of operations that there is not, or one of them twice")
 	}
 	switch {
 	case !utc:

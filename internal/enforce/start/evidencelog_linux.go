@@ -43,10 +43,13 @@ func (o *outputs) openLog(ask *EvidenceLog) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{abs, filepath.Join(dir, filepath.Base(counter))} {
-		if by := o.writes(path); by != "" {
-			return fmt.Errorf("%s may write to %s by %s; name a file that it may not write", o.spec.Tool, path, by)
-		}
+	if by := o.writes(abs); by != "" {
+		return fmt.Errorf("%s may write there by %s; name a file that it may not write", o.spec.Tool, by)
+	}
+	// Who reads the counter can hold its lock.
+	at := filepath.Join(dir, filepath.Base(counter))
+	if by := o.grantOn(at, changing()|reading(), ir.Write.With(ir.Read)); by != "" {
+		return fmt.Errorf("%s may reach its counter %s by %s", o.spec.Tool, at, by)
 	}
 	if key, err := filepath.EvalSymlinks(ask.KeyFile); ask.KeyFile != "" {
 		if err == nil {
