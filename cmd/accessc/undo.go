@@ -28,8 +28,8 @@ type changesCmd struct {
 
 // Help implements kong's detailed help.
 func (changesCmd) Help() string {
-	return `A tool that ran under accessc exec --undo has left the originals of all that it changed. This command says what
-that was, as it was at the end of the run.
+	return `A tool that ran under accessc exec --undo has left the originals of all that it changed. This command says
+what that was, as it was at the end of the run.
 
   accessc changes                the changes of the latest run
   accessc changes --patch src    those below src, as a patch
@@ -45,9 +45,9 @@ type undoCmd struct {
 
 // Help implements kong's detailed help.
 func (undoCmd) Help() string {
-	return `Brings back the files that a run changed, as they were before: contents, names, modes, owners, times, links and
-attributes. It does all of that or nothing. Files that others have changed since are named, and then nothing is
-done without --force. An undo is a run itself: accessc undo with its number brings the changes again.
+	return `Brings back the files that a run changed, as they were before: contents, names, modes, owners, times,
+links and attributes. It does all of that or nothing. Files that others have changed since are named, and
+then nothing is done without --force. An undo is a run itself: accessc undo with its number brings the changes again.
 
   accessc undo                   the latest run
   accessc undo 3 src README.md   of run 3 what is below src, and README.md

@@ -168,8 +168,8 @@ func (s *Subject) reason(c cell, l Level) Reason {
 	return Reason{c.resource, c.rule, c.aspect, r.From, r.To, r.Is, r.Causes}
 }
 
-// permits reports whether a row says that more may be permitted than the policy does. Where a supervisor holds a cell, a
-// text alone permits less, but for what means without names and modes cannot hold: moves, modes, and protected names.
+// permits reports whether a row says that more may be permitted than the policy does. Where a supervisor holds a cell,
+// a text alone permits less, but for what means without names and modes cannot hold: moves, modes, and protected names.
 func (r *Row) permits(aspect string, l Level) bool {
 	switch r.Is {
 	case "weaker", "advisory", "none":

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -78,9 +79,9 @@ func latin(s string) string {
 	return string(out)
 }
 
-// frame lists what a profile says beside the policy, in its order: that it may be so is an assumption. A text has to
-// say what is marked with an exclamation mark.
-var frame = strings.Split(strings.TrimSpace(`
+// frameText lists what a profile says beside the policy, in its order: that it may be so is an assumption. A text has
+// to say what is marked with an exclamation mark.
+const frameText = `
 !(version 1)
 !(deny default)
 !(deny file-clone)
@@ -96,11 +97,11 @@ var frame = strings.Split(strings.TrimSpace(`
 (allow process-info* (target same-sandbox))
 (allow signal (target same-sandbox))
 (allow file-read-data file-read-metadata (literal "/"))
-(allow file-read-metadata (literal "/etc") (literal "/tmp") (literal "/var") (literal "/private/etc/localtime") `+
+(allow file-read-metadata (literal "/etc") (literal "/tmp") (literal "/var") (literal "/private/etc/localtime") ` +
 	`(literal "/dev/stdin") (literal "/dev/stdout") (literal "/dev/stderr"))
-(allow file-ioctl (literal "/dev/autofs_nowait") (literal "/dev/dtracehelper") (literal "/dev/fd") `+
+(allow file-ioctl (literal "/dev/autofs_nowait") (literal "/dev/dtracehelper") (literal "/dev/fd") ` +
 	`(literal "/dev/null") (literal "/dev/random") (literal "/dev/tty") (literal "/dev/urandom") (literal "/dev/zero"))
-(allow file-ioctl (literal "/dev/autofs_nowait") (literal "/dev/dtracehelper") (literal "/dev/fd") `+
+(allow file-ioctl (literal "/dev/autofs_nowait") (literal "/dev/dtracehelper") (literal "/dev/fd") ` +
 	`(literal "/dev/null") (literal "/dev/random") (literal "/dev/urandom"))
 (allow file-read-data file-read-metadata (literal "/private/var/db/xcode_select_link"))
 (allow file-read-metadata (literal "/private/tmp") (subpath "/private/tmp"))
@@ -113,14 +114,16 @@ var frame = strings.Split(strings.TrimSpace(`
 (allow system-fsctl (fsctl-command FSIOC_CAS_BSDFLAGS))
 (allow system-mac-syscall (mac-policy-name "vnguard"))
 (allow system-mac-syscall (require-all (mac-policy-name "Sandbox") (mac-syscall-number 67)))
-(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo") `+
+(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo") ` +
 	`(global-name "com.apple.system.opendirectoryd.membership"))
 (allow ipc-posix-shm-read-data (ipc-posix-name "apple.shm.notification_center"))
 (allow ipc-posix-sem*)
 !(deny file-ioctl (ioctl-command 2147578994))
 !(deny mach-lookup (xpc-service-name-prefix ""))
 !(deny system-fcntl (fcntl-command 64 80 110))
-`), "\n")
+`
+
+func frame() []string { return strings.Split(strings.TrimSpace(frameText), "\n") }
 
 // The operations that a policy decides, and those by which parts of a capability are exercised.
 var (
@@ -128,17 +131,19 @@ var (
 		"file-write-mode", "file-write-flags", "file-write-times", "file-write-xattr", "file-write-owner",
 		"file-write-acl", "file-write-finderinfo",
 	}
-	sbFiles = append([]string{
+	sbFiles = []string{
 		"file-read-data", "file-read-metadata", "file-read-xattr", "file-clone", "file-link", "file-map-executable",
 		"file-write*", "file-write-data", "file-write-create", "file-write-unlink", "file-write-setugid",
 		"process-exec*", "process-exec-interpreter",
-	}, sbMetadata...)
+		"file-write-mode", "file-write-flags", "file-write-times", "file-write-xattr", "file-write-owner",
+		"file-write-acl", "file-write-finderinfo", // sbMetadata
+	}
 	sbNet = []string{"network-outbound", "network-bind", "network-inbound"}
 )
 
 // readProfile reads a text whose parameters have the given values.
 func readProfile(text string, params map[string]string) (*profile, error) {
-	p := &profile{last: map[sbAt]sbOf{}}
+	p, frame := &profile{last: map[sbAt]sbOf{}}, frame()
 	forms, comments, err := readForms(text)
 	if err != nil {
 		return nil, err
@@ -363,10 +368,10 @@ func readNames(text string) (*sbNames, error) {
 	}
 	for i, s := range strings.Split(head, "\x00") {
 		if i%2 == 0 {
-			if sbPlain.ReplaceAllString(s, "") != "" {
+			if sbPlain.get().ReplaceAllString(s, "") != "" {
 				return nil, odd
 			}
-			s = sbPlain.ReplaceAllString(s, "$1$2")
+			s = sbPlain.get().ReplaceAllString(s, "$1$2")
 		}
 		n.below += s
 	}
@@ -387,9 +392,21 @@ func readNames(text string) (*sbNames, error) {
 
 // The parts of expressions: plain and quoted characters; for names, those and any run or one of a set.
 var (
-	sbPlain = regexp.MustCompile(`\\([^A-Za-z0-9])|([^\\.\[\]()*+?|^${}])`)
-	sbPart  = regexp.MustCompile(`^(?:\[\^/\]\*?|\[\^?[^\[\]^\\]+\]|\\[^A-Za-z0-9/]|[^\\.\[\]()*+?|^${}/])`)
+	sbPlain = expression{text: `\\([^A-Za-z0-9])|([^\\.\[\]()*+?|^${}])`}
+	sbPart  = expression{text: `^(?:\[\^/\]\*?|\[\^?[^\[\]^\\]+\]|\\[^A-Za-z0-9/]|[^\\.\[\]()*+?|^${}/])`}
 )
+
+// expression is compiled when it is first used: nothing of the checker is initialised with a program.
+type expression struct {
+	text string
+	once sync.Once
+	made *regexp.Regexp
+}
+
+func (x *expression) get() *regexp.Regexp {
+	x.once.Do(func() { x.made = regexp.MustCompile(x.text) })
+	return x.made
+}
 
 // oneCase reports whether a set or a character stands for a letter in one case: file systems do not tell cases apart.
 func oneCase(part string) bool {
@@ -408,7 +425,7 @@ func oneCase(part string) bool {
 func readChoice(s string) (globs []string, left string) {
 	runs := []string{""}
 	for {
-		part, inner := sbPart.FindString(s), []string(nil)
+		part, inner := sbPart.get().FindString(s), []string(nil)
 		switch {
 		case part != "" && part[0] != '\\' && oneCase(part):
 			return nil, s

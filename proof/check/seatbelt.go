@@ -3,7 +3,6 @@ package check
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,22 +52,24 @@ func (d *launchDoc) launch() launch {
 	return launch{env: d.Environment, private: d.Home != "", limits: d.Limits}
 }
 
-var sbDefine = regexp.MustCompile(`^ define -D ([A-Z_0-9]+)=(?:PATH|PORT)  (?:the approved target of )?(.*)$`)
+var sbDefine = expression{text: `^ define -D ([A-Z_0-9]+)=(?:PATH|PORT)  (?:the approved target of )?(.*)$`}
 
 // sbRoots are the places and the port that the comments of a profile describe, in the spelling of policies.
-var sbRoots = map[string]string{
-	"the workspace": "${workspace}", "the tool's private home directory": "${home}",
-	"the private directory of the run": "${tmp}", "the proxy of the run": "${proxy}",
+func sbRoots() map[string]string {
+	return map[string]string{
+		"the workspace": "${workspace}", "the tool's private home directory": "${home}",
+		"the private directory of the run": "${tmp}", "the proxy of the run": "${proxy}",
+	}
 }
 
 func readSeatbelt(text []byte, policy *Policy) (Text, error) {
-	params := map[string]string{}
+	params, roots := map[string]string{}, sbRoots()
 	for _, line := range strings.Split(string(text), "\n") {
-		m := sbDefine.FindStringSubmatch(strings.TrimPrefix(line, ";"))
+		m := sbDefine.get().FindStringSubmatch(strings.TrimPrefix(line, ";"))
 		if m == nil {
 			continue
 		}
-		v, known := sbRoots[m[2]]
+		v, known := roots[m[2]]
 		if !known {
 			v = "${external:" + m[2] + "}"
 		}

@@ -31,7 +31,7 @@ func (e End) check(a Answer) error {
 	case e.For < 0 || e.For > maxFor || e.Uses < 0 || e.Uses > maxUses:
 		return fmt.Errorf("a grant ends after at most %v, or %d uses", maxFor, maxUses)
 	case a != Run && a != Rule:
-		return errors.New("only the answers run and rule can end: once ends with its call, and write is for further runs")
+		return errors.New("only the answers run and rule can end: once ends with its call, write is for further runs")
 	}
 	return nil
 }

@@ -241,7 +241,8 @@ func (s *Session) AnswerUntil(id int, a Answer, end End) error {
 		return err
 	}
 	s.note(Event{Event: "answer", Answer: a, End: end}.of(s, q))
-	s.changes(Change{ID: q.ID, Answer: a, Uses: end.Uses, Given: q.Grants, By: q.By}, a.grants() && a != Once && end.Uses == 0)
+	another := a.grants() && a != Once && end.Uses == 0
+	s.changes(Change{ID: q.ID, Answer: a, Uses: end.Uses, Given: q.Grants, By: q.By}, another)
 	switch a {
 	case Once:
 		s.settle(q, outcome{once: &Allowance{session: s, question: q}})
