@@ -121,16 +121,40 @@ var winFlags = []string{
 	"JOB_OBJECT_LIMIT_ACTIVE_PROCESS", "JOB_OBJECT_LIMIT_JOB_MEMORY", "JOB_OBJECT_LIMIT_JOB_TIME",
 }
 
-// winRights are the rights of winnt.h that may be granted: not those to change a list or owner, nor FILE_DELETE_CHILD.
-var winRights = map[string]uint32{
-	"FILE_READ_DATA": 1, "FILE_WRITE_DATA": 2, "FILE_ADD_FILE": 2, "FILE_APPEND_DATA": 4, "FILE_ADD_SUBDIRECTORY": 4,
-	"FILE_READ_EA": 8, "FILE_WRITE_EA": 16, "FILE_EXECUTE": 32, "FILE_TRAVERSE": 32, "FILE_READ_ATTRIBUTES": 128,
-	"FILE_WRITE_ATTRIBUTES": 256, "DELETE": 1 << 16, "READ_CONTROL": 1 << 17, "SYNCHRONIZE": 1 << 20,
-	"FILE_GENERIC_READ": 1 | 8 | 128 | 1<<17 | 1<<20,
+// winRight is a right of winnt.h that may be granted, 0 for every other: to change a list or owner, FILE_DELETE_CHILD.
+func winRight(name string) uint32 {
+	switch name {
+	case "FILE_READ_DATA":
+		return 1
+	case "FILE_WRITE_DATA", "FILE_ADD_FILE":
+		return 2
+	case "FILE_APPEND_DATA", "FILE_ADD_SUBDIRECTORY":
+		return 4
+	case "FILE_READ_EA":
+		return 8
+	case "FILE_WRITE_EA":
+		return 16
+	case "FILE_EXECUTE", "FILE_TRAVERSE":
+		return 32
+	case "FILE_READ_ATTRIBUTES":
+		return 128
+	case "FILE_WRITE_ATTRIBUTES":
+		return 256
+	case "DELETE":
+		return 1 << 16
+	case "READ_CONTROL":
+		return 1 << 17
+	case "SYNCHRONIZE":
+		return 1 << 20
+	case "FILE_GENERIC_READ":
+		return 1 | 8 | 128 | 1<<17 | 1<<20
+	default:
+		return 0
+	}
 }
 
-// winOpen goes with every other right, or programs could not use that.
-var winOpen = winRights["FILE_READ_ATTRIBUTES"] | winRights["READ_CONTROL"] | winRights["SYNCHRONIZE"]
+// winOpen goes with every other right, or programs could not use that: FILE_READ_ATTRIBUTES, READ_CONTROL, SYNCHRONIZE.
+const winOpen = 128 | 1<<17 | 1<<20
 
 // winGives is what the package gets by an entry or a word: on the object itself, and on what is below it; on files and
 // on directories.
@@ -214,10 +238,10 @@ func readWinjob(text []byte, _ *Policy) (Text, error) {
 func (t *winText) read() error {
 	mask := func(names []string) (out uint32, err error) {
 		for _, n := range names {
-			if winRights[n] == 0 {
+			if winRight(n) == 0 {
 				return 0, fmt.Errorf("%s is no right that a policy leads to", n)
 			}
-			out |= winRights[n]
+			out |= winRight(n)
 		}
 		return out, nil
 	}
@@ -375,7 +399,7 @@ func (t *winText) files(at, last string) (out Verdict) {
 	}
 	g, listed, held := t.rights(at, last)
 	give := func(has uint32, name string, acts Verdict) {
-		if r := winRights[name]; has&r != 0 {
+		if r := winRight(name); has&r != 0 {
 			out |= acts
 			if has&winOpen != winOpen && has != 0 {
 				out |= Odd
@@ -401,7 +425,7 @@ func (t *winText) files(at, last string) (out Verdict) {
 		give(g.dir, "DELETE", Rmdir)
 		give(in.dir, "FILE_ADD_FILE", Create|Fill)
 		give(in.dir, "FILE_ADD_SUBDIRECTORY", Mkdir)
-		if at != last && in.dir&winRights["FILE_ADD_FILE"] != 0 {
+		if at != last && in.dir&winRight("FILE_ADD_FILE") != 0 {
 			out |= t.Acts() &^ Symlink // the maker of a file chooses its list
 		}
 	}
@@ -420,19 +444,19 @@ func (t *winText) moves(from, to string) (out Verdict) {
 	in, _, _ := t.rights(up, up)
 	dst, _, kept := t.rights(to, to)
 	if held {
-		src.file, src.dir = src.file&^winRights["DELETE"], src.dir&^winRights["DELETE"]
+		src.file, src.dir = src.file&^winRight("DELETE"), src.dir&^winRight("DELETE")
 	}
-	file, dir := in.dir&winRights["FILE_ADD_FILE"] != 0, in.dir&winRights["FILE_ADD_SUBDIRECTORY"] != 0
-	if src.file&winRights["DELETE"] != 0 && file {
+	file, dir := in.dir&winRight("FILE_ADD_FILE") != 0, in.dir&winRight("FILE_ADD_SUBDIRECTORY") != 0
+	if src.file&winRight("DELETE") != 0 && file {
 		out |= RenameFile
-		if dst.file&winRights["DELETE"] != 0 && !kept {
+		if dst.file&winRight("DELETE") != 0 && !kept {
 			out |= ReplaceFile
 		}
 	}
-	if src.dir&winRights["DELETE"] != 0 && dir {
+	if src.dir&winRight("DELETE") != 0 && dir {
 		out |= RenameDir
 	}
-	if src.file&winRights["FILE_WRITE_ATTRIBUTES"] != 0 && file && from != root(from) {
+	if src.file&winRight("FILE_WRITE_ATTRIBUTES") != 0 && file && from != root(from) {
 		out |= Link
 	}
 	if t.there[to] {
