@@ -56,7 +56,7 @@ func (s *Session) spend(q *Question, given ir.Given) bool {
 		s.counted = slices.Delete(s.counted, i, i+1)
 		s.note(Event{Event: "ended", ID: c.ID, Time: s.o.Now(), Rule: ruleText(c.By, plain)})
 	}
-	q.outcome <- outcome{once: &Allowance{session: s, question: q}}
+	q.outcome <- outcome{once: &Allowance{session: s, question: q, grants: c.Rules}}
 	return true
 }
 

@@ -143,16 +143,18 @@ func (s *Session) Pending() ([]*Question, <-chan struct{}) {
 type Allowance struct {
 	session  *Session
 	question *Question
+	// grants permit them: those of the question, or of an answer that permits a number of calls.
+	grants ir.Given
 }
 
 // Decide judges an operation of the question, under the grants that are in force now and those
-// of the question.
+// of the answer.
 func (a *Allowance) Decide(op ir.Operation) (ir.Verdict, bool) {
 	if !slices.Contains(a.question.Ops, op) {
 		return ir.Verdict{}, false
 	}
 	given := rulesOf(a.session.now.Load().grants)
-	return a.session.live.With(given.And(a.question.Grants)).Decide(op), true
+	return a.session.live.With(given.And(a.grants)).Decide(op), true
 }
 
 // ID is that of the question.

@@ -245,7 +245,7 @@ func (s *Session) AnswerUntil(id int, a Answer, end End) error {
 	s.changes(Change{ID: q.ID, Answer: a, Uses: end.Uses, Given: q.Grants, By: q.By}, another)
 	switch a {
 	case Once:
-		s.settle(q, outcome{once: &Allowance{session: s, question: q}})
+		s.settle(q, outcome{once: &Allowance{session: s, question: q, grants: q.Grants}})
 	case Run, Rule, Layer:
 		rules := q.Grants
 		if a == Rule {
@@ -258,7 +258,7 @@ func (s *Session) AnswerUntil(id int, a Answer, end End) error {
 			} else {
 				s.stop(q.ID)
 			}
-			s.settle(q, outcome{once: &Allowance{session: s, question: q}})
+			s.settle(q, outcome{once: &Allowance{session: s, question: q, grants: rules}})
 			break
 		}
 		if to, ok := target(q.Ops); ok && s.o.Hosts != nil {
