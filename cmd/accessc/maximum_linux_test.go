@@ -17,7 +17,7 @@ func TestMaximumDoors(t *testing.T) {
 	}
 	startsNothing := []string{
 		"init", "preset", "explain", "denials", "fmt", "doctor", "parity", "approve", "approvals", "mount", "unmount", "home",
-		"verify", "fleet", "import", "decide", "lsp", "schema", "completion", "man", "help", "version",
+		"verify", "changes", "undo", "evidence", "fleet", "import", "decide", "lsp", "schema", "completion", "man", "help", "version",
 		"grants", // answers questions of a start with exec --ask
 		"adopt",  // tries a server by accessc mcp
 	}

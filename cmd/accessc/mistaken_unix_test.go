@@ -25,6 +25,7 @@ var onMistakes = []string{
 	"mcp --server t", "acp no-such", "adopt none.json", "import none.json", "decide ls", "+serve --stdio",
 	"oci --bundle . t", "+schema", "+completion bash", "+man", "+help", "+version", "hook install copilot",
 	"hook install gemini", "+fmt --check", "+lsp", "hook install cursor", "hook install opencode", "hook install windsurf",
+	"+changes", "+undo", "evidence verify none", "evidence export --format otlp none",
 }
 
 // TestMistakenPolicies: no command panics, is silent or succeeds where the policy that it needs has mistakes.
