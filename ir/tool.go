@@ -156,7 +156,7 @@ type Tool struct {
 	// supervisor, and all of the base that only a supervisor can give.
 	LateOpen bool
 	// Undo has the originals of the files kept that the tool changes, so that its changes can be undone. A tool with it
-	// has a supervisor; where none can be had it does not start.
+	// has a supervisor; where none can be had it does not start. No configuration sets it, a flag of a start does.
 	Undo bool
 	// Protects is true where writing is taken away from protected paths (ProtectedPaths).
 	// Protected are further protected paths, such as layers that other layers extend.

@@ -40,7 +40,7 @@ func sameConstraints(a, b ir.Constraints) bool {
 func sameFiles(a, b *ir.Tool) bool {
 	return a.Home == b.Home && a.HomeShared == b.HomeShared && (a.Commands == nil) == (b.Commands == nil) &&
 		sameCommands(a, b) &&
-		a.Protects == b.Protects && a.LateOpen == b.LateOpen &&
+		a.Protects == b.Protects && a.LateOpen == b.LateOpen && a.Undo == b.Undo &&
 		slices.EqualFunc(a.Protected, b.Protected, samePath) &&
 		slices.EqualFunc(a.FS, b.FS, sameRule)
 }

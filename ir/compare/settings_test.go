@@ -17,6 +17,7 @@ func TestEveryFieldOfAToolIsCompared(t *testing.T) {
 		"Declared": "a list that is not declared counts by its default",
 		"Removed":  "what is left is compared",
 		"Disabled": "the tools of a server are compared together, by Calls",
+		"Undo":     "no configuration sets it, a flag of a start does",
 	}
 	changes := map[string]func(*ir.Tool){
 		"Source":     func(t *ir.Tool) { t.Source = ir.Source{Kind: ir.SourceBuiltin, Detail: "y"} },
