@@ -56,7 +56,6 @@ func (x target) golden(t *testing.T, each func(name string, tool *ir.Tool)) {
 type judge struct {
 	*testing.T
 	target
-	name   string
 	view   *ir.View
 	text   Text
 	ledger ir.Ledger

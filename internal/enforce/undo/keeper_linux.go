@@ -19,7 +19,6 @@ type Keeper struct {
 	dir     int // of the run
 	journal int
 	limit   int64
-	places  []string
 
 	mu sync.Mutex
 	// names and files are what has been kept, by directory and name, and by ID. made are files of the run itself.
