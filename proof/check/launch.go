@@ -53,6 +53,7 @@ func (l *launch) answer(q Question) Verdict {
 				return Verdict(k.Value)
 			}
 		}
+	case Files, Moves, Hosts, Names:
 	}
 	if is {
 		return Permit
@@ -110,6 +111,7 @@ func (l *launch) mentions(k Kind) (out []string) {
 		for _, r := range l.limits {
 			out = append(out, r.Kind)
 		}
+	case Files, Moves, Hosts, Names:
 	}
 	return out
 }

@@ -107,6 +107,7 @@ func (s *Subject) differences(q Question, rule func(place string, act Verdict) s
 		out = append(out, difference{acts: Permit, cells: []cell{{"env", "default", "forward"}}})
 	case Limits:
 		out = append(out, difference{acts: ^Verdict(0), cells: []cell{{"limits", q.Target, "limit"}}})
+	case Names:
 	}
 	return out
 }

@@ -585,9 +585,9 @@ func (p *Policy) Answer(q Question) Verdict {
 			return Permit
 		}
 		return 0
-	default:
-		l := p.launch()
-		l.folds = p.platform == "windows"
-		return l.answer(q)
+	case Variables, Programs, Limits, Names:
 	}
+	l := p.launch()
+	l.folds = p.platform == "windows"
+	return l.answer(q)
 }

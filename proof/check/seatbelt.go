@@ -129,9 +129,9 @@ func (s *profileText) Mentions(k Kind) []string {
 			out = append(out, n.globs...)
 		}
 		return out
-	}
-	if k == Hosts {
+	case Hosts:
 		return s.hosts
+	case Moves, Variables, Programs, Limits:
 	}
 	return s.launch.mentions(k)
 }
@@ -147,6 +147,7 @@ func (s *profileText) Answer(q Question) []Verdict {
 		return []Verdict{s.reaches(parseEndpoint(q.Target))}
 	case Programs:
 		return []Verdict{s.starts(q.Target)}
+	case Variables, Limits, Names:
 	}
 	return []Verdict{s.launch.answer(q)}
 }

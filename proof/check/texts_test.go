@@ -190,10 +190,9 @@ func (j *judge) files() (out []string) {
 					weaker := got&act != 0
 					j.asked[fmt.Sprint(v.Allowed(), weaker)]++
 					aspect := ir.AspectOf(c)
-					switch act {
-					case Metadata:
+					if act == Metadata {
 						aspect = ir.AspectMetadata
-					case Dial:
+					} else if act == Dial {
 						aspect = ir.AspectSocket
 					}
 					if v.Allowed() != weaker && !j.stated(weaker, level, cell{id, aspect}) {

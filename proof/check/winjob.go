@@ -323,6 +323,7 @@ func (t *winText) Mentions(k Kind) (out []string) {
 			out = append(out, e.Path)
 		case Names:
 			out = append(out, e.Names...)
+		case Moves, Hosts, Variables, Programs, Limits:
 		}
 	}
 	return append(out, t.launch.mentions(k)...)
@@ -343,6 +344,7 @@ func (t *winText) Answer(q Question) []Verdict {
 			return []Verdict{0, 0}
 		}
 		return []Verdict{Permit, Permit} // those of the system's directories, at least
+	case Variables, Limits, Names:
 	}
 	v := t.launch.answer(q)
 	return []Verdict{v, v}
